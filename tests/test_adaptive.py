@@ -1,8 +1,10 @@
 """DriftReset against its definition, written out."""
 
+import pickle
 from itertools import pairwise
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -171,6 +173,19 @@ def test_containers(kind: str) -> None:
     np.testing.assert_array_equal(models[0].predict(given_rows), models[1].predict(X))
 
 
+def test_pickled_in_a_warning_it_goes_on() -> None:
+    X, y, _ = rows(3, 150)
+    model = DriftReset(MajorityClass(), detector=DETECTORS["DDM"], warm_up=1)
+    copies = []
+    for t in range(150):
+        for one in [model, *copies]:
+            one.partial_fit(X[[t]], y[[t]], classes=CLASSES)
+        if model.background_estimator_ is not None and len(copies) < 2:
+            copies.append(pickle.loads(pickle.dumps(model)))
+    assert len(copies) == 2 and model.n_resets_ > 1
+    assert len({joblib.hash(one) for one in [model, *copies]}) == 1
+
+
 def test_an_evaluator_sets_the_seeds_inside() -> None:
     X, y, _ = rows(0, 60)
     model = DriftReset(SGDClassifier(), detector=RandomAlarm(0.2, warm_up=0), warm_up=0)
@@ -183,6 +198,16 @@ def test_an_evaluator_sets_the_seeds_inside() -> None:
     assert len(set(seeds)) == 2 and all(seed != derive_seed(0) for seed in seeds)
     assert one.n_resets_ == again.n_resets_ > 3
     assert model.estimator.random_state is None
+
+
+def test_the_detector_given_is_not_used() -> None:
+    X, y, _ = rows(0, 60)
+    detector = DDM(min_values=3)
+    detector.update_many(np.ones(20))
+    before = joblib.hash(detector)
+    model = DriftReset(MajorityClass(), detector=detector, warm_up=0).fit(X[:1], y[:1])
+    assert joblib.hash(detector) == before and model.detector_._state is None
+    assert isinstance(DriftReset(MajorityClass()).fit(X, y).detector_, DDM)
 
 
 def test_parameters_reach_the_models_inside() -> None:

@@ -21,6 +21,7 @@ from skstream.base import (
 from skstream.baselines import Persistent
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from tests._calls import n_calls
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
 Y = np.array([0, 1, 1])
@@ -92,3 +93,15 @@ PREDICTED = TemporallyAugmented(MultinomialNB(), previous_label="predicted")
 )
 def test_who_must_be_asked_row_by_row(model, expected) -> None:
     assert asks_row_by_row(model) is expected
+
+
+def test_a_learner_costs_little_per_row() -> None:
+    """It must not look at signatures at every row, which takes a hundred calls and more."""
+
+    class Nothing(BaseEstimator):
+        def partial_fit(self, X, y):
+            pass
+
+    learn, row, label, weight = learner(Nothing()), X[:1], Y[:1], np.ones(1)
+    learn(row, label, weight, None)
+    assert n_calls(lambda: learn(row, label, weight, None)) < 30

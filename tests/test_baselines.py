@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from skstream.baselines import (
     MajorityClass,
@@ -73,6 +74,25 @@ def test_regression() -> None:
     assert MeanRegressor().fit(X, y).predict(X1).tolist() == [3.0]
     assert MeanRegressor().fit(X, y, sample_weight=[1, 0, 3]).predict(X1).tolist() == [4.75]
     assert PersistentRegressor().fit(X, y, sample_weight=[1, 1, 0]).predict(X1).tolist() == [2.0]
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.full((3, 2), np.nan),
+        np.array([["x", "y"]] * 3),
+        np.array([["x", None]] * 3, dtype=object),
+        [["a", 1], ["b", 2], ["c", 3]],
+        sparse.csr_array(np.eye(3)),
+        sparse.coo_matrix(np.eye(3)),
+    ],
+    ids=["nan", "text", "objects", "lists", "csr", "coo"],
+)
+def test_rows_of_any_kind(model, X) -> None:
+    model = type(model)().fit(X, ["b", "a", "a"])
+    assert model.predict(X).tolist() == ["a"] * 3
+    assert model.n_features_in_ == np.shape(X)[1] if not sparse.issparse(X) else X.shape[1]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
@@ -150,3 +170,23 @@ def test_a_late_class_counts_as_itself() -> None:
     model = MajorityClass().partial_fit([[0], [0]], ["a", "c"], classes=["a", "b", "c"])
     model.partial_fit([[0]] * 3, ["b"] * 3)
     assert model.class_counts_.tolist() == [1.0, 3.0, 1.0]
+
+
+@pytest.mark.parametrize("model", [MajorityClass(), MajorityWindow(10)])
+@pytest.mark.parametrize(
+    ("labels", "lowest"), [(["z", "a", "z", "a"], "a"), ([3, -1], -1), ([True, False], False)]
+)
+def test_ties_go_to_the_lowest_class(model, labels, lowest) -> None:
+    # scikit-multiflow compared the order of arrival with the label itself (peers' fault 3).
+    model = type(model)().fit(np.zeros((len(labels), 1)), labels)
+    assert model.predict(X1)[0] == lowest
+
+
+def test_probabilities_are_shares() -> None:
+    X, y = np.zeros((4, 1)), ["a", "b", "b", "b"]
+    weight = [3.0, 1.0, 1.0, 1.0]
+    np.testing.assert_array_equal(MajorityClass().fit(X, y).predict_proba(X1), [[0.25, 0.75]])
+    weighted = MajorityClass().fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(weighted.predict_proba(X1), [[0.5, 0.5]])
+    assert weighted.predict(X1) == ["a"]
+    np.testing.assert_array_equal(Persistent().fit(X, y).predict_proba(X1), [[0.0, 1.0]])

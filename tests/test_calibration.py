@@ -14,7 +14,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import SGDClassifier
 
-from skstream import PrequentialCalibrator, PrequentialEvaluator
+from skstream import (
+    DelayedEvaluator,
+    Polling,
+    PrequentialCalibrator,
+    PrequentialEvaluator,
+    RunOptions,
+)
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._calibration_maps import METHODS, fit_calibration
@@ -161,6 +167,19 @@ def test_the_other_fits_are_minima() -> None:
     assert 0 < corners[1].min() < corners[1].max() < 1
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_perfect_scores_give_no_certainty(method: str) -> None:
+    """Of separated rows every other fit would go to infinity, and one error cost as much."""
+    codes = np.repeat([0, 1], 50)
+    z = np.where(codes == 1, 20.0, -20.0)[:, np.newaxis] * np.linspace(1, 2, 100)[:, np.newaxis]
+    X = np.column_stack([np.zeros(100), z])
+    model = PrequentialCalibrator(Scores(), method=method, every=50).fit(X[::-1], CLASSES[codes])
+    model.partial_fit(X, CLASSES[codes])
+    shares = model.predict_proba(X)
+    assert np.isfinite(shares).all() and shares.min() > 1e-4
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
+
+
 def test_scores_that_tell_nothing_and_scores_that_are_none() -> None:
     codes = np.arange(60) % 3 == 0
     z = np.full((60, 1), 2.0)
@@ -173,6 +192,42 @@ def test_scores_that_tell_nothing_and_scores_that_are_none() -> None:
     assert expit(zero.maps[0][1]) == pytest.approx((20 * 21 / 22 + 40 / 42) / 60)
     huge = fit_calibration("sigmoid", "", 1e90 * (z - 2 * codes[:, None]), codes, np.ones(60), 2)
     assert huge.maps[0] is not None and np.isfinite(huge.maps[0]).all()
+
+
+def test_a_class_that_has_not_come_keeps_its_scores() -> None:
+    X, y, _ = rows(60, 3)
+    few = y != "c"
+    model = PrequentialCalibrator(Scores(), every=10)
+    model.partial_fit(X[few], y[few], classes=CLASSES)
+    assert model.calibration_ is not None
+    assert [one is None for one in model.calibration_.maps] == [False, False, True]
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    only = PrequentialCalibrator(Scores(), every=10)
+    only.partial_fit(X[y == "b"], y[y == "b"], classes=CLASSES)
+    np.testing.assert_array_equal(only.predict_proba(X), only.estimator_.predict_proba(X))
+
+
+@pytest.mark.parametrize("delay", [1, 9])
+def test_no_label_changes_an_earlier_answer(delay: int) -> None:
+    X, y, _ = rows(60, 2)
+    other = y.copy()
+    other[30:] = np.where(other[30:] == "a", "b", "a")
+    models = {"m": PrequentialCalibrator(IncrementalGaussianNB(), every=2, method="isotonic")}
+    for engine in ("auto", "loop"):
+        evaluator = DelayedEvaluator(
+            "log_loss",
+            delay=delay,
+            random_state=0,
+            run=RunOptions(kernels=engine == "auto", keep_tape=True),
+            polling=Polling(n_bins=1),
+        )
+        tapes = [evaluator.evaluate(models, X, labels).tape for labels in (y, other)]
+        first, again = (tape.scores["m"][0] for tape in tapes)
+        last = 30 + delay  # asked at its arrival, before the label of row 30 is learnt
+        assert first.shape == (60, 3)
+        assert not np.array_equal(first[last + 2 :], again[last + 2 :], equal_nan=True)
+        np.testing.assert_array_equal(first[: last + 1, 0], again[: last + 1, 0])
+        np.testing.assert_array_equal(first[:31], again[:31])
 
 
 def test_pickled_it_goes_on_and_new_parameters_are_used() -> None:

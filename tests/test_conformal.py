@@ -104,6 +104,18 @@ def test_nothing_depends_on_calls(size: int, weighted: bool) -> None:
     assert whole.n_rows_learnt_ == (66 if weighted else 100)
 
 
+def test_no_interval_uses_a_target_before_its_time() -> None:
+    X, y = rows(80)
+    other = y.copy()
+    other[40:] += 100.0
+    found = [
+        OnlineConformalRegressor(SGDRegressor(random_state=0)).fit(X, one).intervals_
+        for one in (y, other)
+    ]
+    np.testing.assert_array_equal(found[0][:41], found[1][:41])
+    assert (found[0][41:] != found[1][41:]).any()
+
+
 def test_intervals_of_the_next_rows_are_those_it_would_be_asked_for() -> None:
     X, y = rows(60)
     model = OnlineConformalRegressor(MeanRegressor(), coverage=0.7).fit(X[:50], y[:50])

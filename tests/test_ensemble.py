@@ -272,6 +272,21 @@ def test_a_member_without_finite_probabilities_has_no_say() -> None:
     assert (bag.predict_proba(X) == 0.5).all()
 
 
+def test_a_member_without_an_answer_has_no_vote() -> None:
+    class Silent(ClassifierMixin, BaseEstimator):
+        def partial_fit(self, X, y, classes=None):
+            self.classes_ = classes
+            return self
+
+        def predict(self, X):
+            return np.array([None if row[0] < 0 else "b" for row in X], dtype=object)
+
+    X, y = np.array([[1.0], [-1.0]]), ["b", "a"]
+    for model in (OnlineBagging(Silent(), 2), DynamicWeightedMajority(Silent(), period=1)):
+        model.fit(X, y)
+        np.testing.assert_array_equal(model.predict_proba(X), [[0.0, 1.0], [0.5, 0.5]])
+
+
 @pytest.mark.parametrize(
     ("began", "new", "said"),
     [

@@ -230,3 +230,13 @@ def test_each_tree_keeps_below_the_limit_of_memory() -> None:
     assert limited.get_n_bytes() <= 60_000 * n_trees < free.get_n_bytes()
     with pytest.raises(ValueError, match="max_bytes=10"):
         clone(limited).set_params(max_bytes=10).fit(X, y)
+
+
+def test_a_seed_is_drawn_once_and_kept() -> None:
+    X, y = np.random.default_rng(0).random((50, 2)), np.arange(50) % 3
+    forest = AdaptiveRandomForestClassifier(2, random_state=np.random.RandomState(3))
+    seed = forest.fit(X, y).seed_
+    assert forest.partial_fit(X, y).seed_ == seed
+    again = AdaptiveRandomForestClassifier(2, random_state=np.random.RandomState(3))
+    again.fit(X, y).partial_fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X), forest.predict_proba(X))

@@ -2,6 +2,7 @@
 
 import threading
 import warnings
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -331,3 +332,30 @@ def test_what_parts_have_learnt_is_left_out_with_a_warning() -> None:
         assert list(result.predictions("m", every_row=True)) == list(
             new.predictions("m", every_row=True)
         )
+
+
+class Raises(Counter):
+    def get_params(self, deep=True):
+        raise RuntimeError("no file")
+
+
+class Everything:
+    """A proxy: whatever is asked for is a function."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *given, **named: 1
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (Raises(), "RuntimeError: no file"),
+        (Everything(), "get_params of Everything must return a dict, and returned 1 of type int"),
+        (MagicMock(), "get_params of MagicMock must return a dict"),
+    ],
+)
+def test_parameters_that_cannot_be_listed(model, message) -> None:
+    with pytest.raises(ModelError, match=f"Model 'm' failed while being copied: .*{message}"):
+        PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)

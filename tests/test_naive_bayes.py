@@ -1,15 +1,18 @@
 """IncrementalGaussianNB: rows one by one, in batches, or at once give the same model."""
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.naive_bayes import GaussianNB
 
-from skstream import PrequentialEvaluator, RunOptions
+from skstream import DelayedEvaluator, Polling, PrequentialEvaluator, RunOptions
 from skstream.naive_bayes import IncrementalGaussianNB
+from tests._data import load_stream
 from tests._examples import examples
 
 ATTRIBUTES = ("theta_", "var_", "raw_var_", "class_count_", "class_prior_", "epsilon_")
@@ -60,6 +63,26 @@ def test_row_by_row_is_one_fit(
     assert_same_model(learn_in_batches(model, X, y, size, weight), fitted)
 
 
+def test_constant_features_do_no_harm() -> None:
+    """scikit-learn issue 19837."""
+    X, y = stream(2, 300)
+    plain, ours = GaussianNB(), IncrementalGaussianNB()
+    hits = [0, 0]
+    for i in range(len(y)):
+        rows = slice(i, i + 1)
+        for k, model in enumerate((plain, ours)):
+            if i:
+                with warnings.catch_warnings():
+                    if model is plain:
+                        warnings.simplefilter("ignore", RuntimeWarning)
+                    hits[k] += int(model.predict(X[rows])[0] == y[i])
+            model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert np.isnan(plain.predict_proba(X)).all()
+    assert np.isfinite(ours.predict_proba(X)).all()
+    assert hits[0] < 0.5 * len(y) < 0.7 * len(y) < hits[1]
+
+
 def test_integer_weights_are_repetitions() -> None:
     X, y = stream(3)
     weight = np.random.default_rng(3).integers(0, 4, len(y))
@@ -76,6 +99,15 @@ def test_a_class_not_yet_seen_is_never_the_answer() -> None:
         near_zero = np.zeros((1, 4))
         assert set(model.predict(np.vstack([X, near_zero]))) == {0, 1}
         assert (model.predict_proba(X)[:, 2] == 0).all()
+
+
+def test_while_all_rows_are_alike_the_prior_decides() -> None:
+    model = IncrementalGaussianNB()
+    for label in ("b", "a", "b"):
+        model.partial_fit([[7.0, 0.0]], [label], classes=["a", "b", "c"])
+    assert model.epsilon_ == 0
+    assert model.predict([[7.0, 0.0], [-1.0, 5.0]]).tolist() == ["b", "b"]
+    np.testing.assert_allclose(model.predict_proba([[1.0, 1.0]]), [[1 / 3, 2 / 3, 0]])
 
 
 def test_computes_in_double_precision() -> None:
@@ -126,13 +158,20 @@ def test_probabilities_sum_to_one_where_likelihoods_are_tiny(engine: str) -> Non
     assert np.isfinite(evaluator.evaluate({"m": model}, X, y).scores["m"]["log_loss"])
 
 
+def test_electricity_with_late_labels_is_scored_to_its_end() -> None:
+    X, y = load_stream("electricity", 6000)
+    evaluator = DelayedEvaluator("log_loss", delay=48, polling=Polling(n_bins=1, poll_every=None))
+    scores = evaluator.evaluate({"m": IncrementalGaussianNB()}, X, y).scores["m"]
+    assert np.isfinite(scores["log_loss"])
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as an error, it would send rows to the loop
 @pytest.mark.parametrize("scale", [1e-90, 1e-45, 1e-30, 1e30, 1e55, 1e90])
 def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale: float) -> None:
     """Products of variances, of which the kernel takes one logarithm, stay within range."""
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 300)
-    X = scale * (rng.normal(size=(300, 2)) + y[:, None])
+    y = rng.integers(0, 3, 100)
+    X = scale * (rng.normal(size=(100, 2)) + y[:, None])
     kernel, loop = (
         PrequentialEvaluator(
             "log_loss", n_warmup=20, random_state=0, run=RunOptions(kernels=engine == "auto")
@@ -140,3 +179,13 @@ def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale: float) 
         for engine in ("auto", "loop")
     )
     assert kernel.scores["m"]["log_loss"] == pytest.approx(loop.scores["m"]["log_loss"], rel=1e-9)
+
+
+def test_fit_is_that_of_scikit_learn() -> None:
+    X, y = stream(1, 200)
+    ours, theirs = IncrementalGaussianNB().fit(X, y), GaussianNB().fit(X, y)
+    for name in set(ATTRIBUTES) - {"raw_var_"}:
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-12
+    )

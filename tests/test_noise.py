@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.preprocessing import StandardScaler
 
-from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
 from skstream.baselines import MajorityClass
 from skstream.kernels import Task
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.noise import LabelNoise, with_noise
 from skstream.streams import make_demo_stream
 from skstream.utils._seeds import row_hashes
@@ -25,6 +29,8 @@ from tests.kernels._reference import (
     running,
     twin,
 )
+
+SGD = SGDClassifier(random_state=0)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
@@ -80,6 +86,19 @@ def test_hashes_tell_columns_signs_missing_values_and_texts_apart():
     assert len(set(hashes.tolist())) == len(rows)
 
 
+def test_weights_count_like_repetition():
+    X, y = np.arange(6.0).reshape(-1, 1), np.array([0, 1, 0, 1, 0, 1])
+    weight = np.array([2, 0, 1, 3, 1, 1])
+    again = np.repeat(np.arange(6), weight)
+    weighted = LabelNoise(MultinomialNB(), noise=0.5, random_state=0).fit(
+        X, y, sample_weight=weight
+    )
+    repeated = LabelNoise(MultinomialNB(), noise=0.5, random_state=0).fit(X[again], y[again])
+    assert weighted.weight_learnt_ == repeated.weight_learnt_ == 8.0
+    asked = np.arange(200.0).reshape(-1, 1)
+    np.testing.assert_array_equal(weighted.predict(asked), repeated.predict(asked))
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
     timeline=st.sampled_from(TIMELINES),
@@ -113,3 +132,58 @@ def test_noise_of_a_pipeline_under_batches():
     evaluator = PrequentialEvaluator(["accuracy", "error"], batch_size=10, random_state=0)
     scores = evaluator.evaluate({"wrong": model, "right": model.estimator}, stream).scores
     assert scores["wrong"]["accuracy"] < scores["right"]["accuracy"]
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_probabilities_are_as_wrong_as_the_labels(n_classes):
+    """They are the inner model's, but that those of the old and the new answer are exchanged."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), np.array(["a", "b", "c"])[np.arange(200) % n_classes]
+    model = LabelNoise(IncrementalGaussianNB(), noise=0.4, random_state=0).fit(X, y)
+    inner, shares = model.estimator_.predict_proba(X), model.predict_proba(X)
+    assert model.classes_[shares.argmax(axis=1)].tolist() == model.predict(X).tolist()
+    replaced = model.predict(X) != model.estimator_.predict(X)
+    assert replaced.mean() == pytest.approx(0.4 if n_classes > 1 else 0.0, abs=0.1)
+    np.testing.assert_array_equal(shares[~replaced], inner[~replaced])
+    np.testing.assert_array_equal(np.sort(shares, axis=1), np.sort(inner, axis=1))
+    assert (shares != inner)[replaced].sum(axis=1).tolist() == [2] * replaced.sum()
+    assert not hasattr(LabelNoise(SGD), "predict_proba")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_kernel_gives_the_probabilities_of_the_loop(n_classes):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(90, 2)), rng.integers(0, n_classes, 90)
+    models = {
+        "bayes": LabelNoise(IncrementalGaussianNB(), noise=0.4, random_state=0),
+        "looped inside": LabelNoise(
+            make_stream_pipeline(StandardScaler(), Rising()), noise=0.4, random_state=0
+        ),
+    }
+    results = [
+        PrequentialEvaluator(
+            "log_loss", random_state=0, run=RunOptions(kernels=engine == "auto", keep_tape=True)
+        ).evaluate(models, X, y)
+        for engine in ("auto", "loop")
+    ]
+    assert results[0].paths["bayes"] == "kernel" and "loop" in results[0].paths["looped inside"]
+    for name in models:
+        np.testing.assert_array_equal(*(result.tape.answers[name] for result in results))
+        scores = [result.tape.scores[name] for result in results]
+        np.testing.assert_allclose(*scores, rtol=1e-9, atol=1e-12)
+
+
+class Rising(ClassifierMixin, BaseEstimator):
+    """A model without a kernel: its probabilities rise with the first column."""
+
+    def partial_fit(self, X, y, classes=None):
+        if classes is not None:
+            self.classes_ = np.asarray(classes)
+        return self
+
+    def predict_proba(self, X):
+        shares = np.exp(np.outer(X[:, 0], np.arange(len(self.classes_))))
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]

@@ -108,6 +108,30 @@ def test_a_learnt_row_is_shown_by_what_was_known_before_it(step: Any, bounds: li
 
 
 @every_step
+def test_weights_and_first_rows_reach_it(step: Any) -> None:
+    weight = np.array([1.0, 2.0, 0.0, 3.0, 1.0])
+    model = StandardScaler()  # takes weights
+    pipeline = StreamPipeline([("step", step), ("scaler", model)])
+    pipeline.partial_fit(ROWS[:2], TARGETS[:2], sample_weight=weight[:2])
+    pipeline.partial_fit(ROWS[2:5], TARGETS[2:5], sample_weight=weight[2:])
+    kept = weight > 0
+    wanted = np.average(means_before(5, weight)[kept], weights=weight[kept])
+    assert pipeline[-1].mean_[0] == pytest.approx(wanted, rel=1e-14)
+
+
+@every_step
+def test_a_failing_step_after_it_leaves_nothing(step: Any) -> None:
+    pipeline = StreamPipeline([("step", step), ("model", Recorder())])
+    pipeline.partial_fit(ROWS[:3], TARGETS[:3])
+    before = pipeline.predict(ROWS[3:4])
+    with pytest.raises(ValueError, match="nine"):
+        pipeline.partial_fit(ROWS[4:6], TARGETS[4:6])
+    np.testing.assert_array_equal(pipeline.predict(ROWS[3:4]), before)
+    pipeline.partial_fit(ROWS[3:5], TARGETS[3:5])
+    np.testing.assert_array_equal(pipeline[-1].rows_[:, 0], means_before(5))
+
+
+@every_step
 def test_fit_transform_shows_rows_as_they_are_learnt(step: Any) -> None:
     pipeline = StreamPipeline([("step", step)])
     pipeline.partial_fit(ROWS, -TARGETS)  # forgotten
@@ -115,6 +139,27 @@ def test_fit_transform_shows_rows_as_they_are_learnt(step: Any) -> None:
     one_by_one = StreamPipeline([("step", step)])
     shown = [one_by_one.partial_fit_transform(ROWS[i : i + 1], TARGETS[[i]]) for i in range(6)]
     np.testing.assert_array_equal(np.vstack(shown)[:, 0], means_before(6))
+
+
+def test_of_other_steps_it_shows_what_is_known_after_the_rows() -> None:
+    whole, again = make_stream_pipeline(StandardScaler()), make_stream_pipeline(StandardScaler())
+    for rows in (ROWS[:2], ROWS[2:]):
+        shown = whole.partial_fit_transform(rows)
+        np.testing.assert_array_equal(shown, again.partial_fit(rows).transform(rows))
+    np.testing.assert_array_equal(whole.fit_transform(ROWS), again.fit(ROWS).transform(ROWS))
+    assert not hasattr(StreamPipeline([("model", Recorder())]), "partial_fit_transform")
+
+
+def test_other_parts_of_a_column_transformer_learn_first() -> None:
+    parts = [("mean", MeanTarget(), [0]), ("scale", StandardScaler(), [1])]
+    pipeline = make_stream_pipeline(ColumnTransformer(parts), Recorder())
+    scaler = StandardScaler()
+    wanted = []
+    for i in range(5):
+        row = ROWS[i : i + 1]
+        pipeline.partial_fit(row, TARGETS[[i]])
+        wanted.append(scaler.partial_fit(row[:, 1:]).transform(row[:, 1:])[0, 0])
+    np.testing.assert_array_equal(pipeline[-1].rows_, np.column_stack([means_before(5), wanted]))
 
 
 def test_sparse_and_pandas_output_are_those_of_the_column_transformer() -> None:

@@ -1,7 +1,9 @@
 """PeriodicRefit against a loop written out, and models that never change."""
 
+import pickle
 import re
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,6 +21,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -37,10 +40,12 @@ from skstream import (
     Polling,
     PrequentialCalibrator,
     PrequentialEvaluator,
+    PrequentialSearch,
     RunOptions,
     TemporalCorrection,
     TemporallyAugmented,
     load,
+    load_run,
     make_stream_pipeline,
 )
 from skstream.core.run.tape import tape_of
@@ -93,7 +98,7 @@ def taped(evaluator, model, X=X, y=Y, **options):
 
 
 @pytest.mark.filterwarnings("ignore:model was never refitted")
-@examples(16)
+@examples(12)
 @given(
     every=st.integers(1, 90),
     window=st.none() | st.integers(2, 150),
@@ -245,6 +250,30 @@ def test_a_stretch_is_asked_in_one_call(monkeypatch):
     assert len(asked) < 60
 
 
+def test_a_run_goes_on_in_the_middle_of_a_window(tmp_path):
+    models = {name: MODELS[name] for name in ("plain", "alarms", "before", "corrected")}
+    evaluator = PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
+    whole = evaluator.evaluate(models, X, Y)
+    run = evaluator.start(models, classes=CLASSES).update(X[:133], Y[:133])
+    run = load_run(run.save(tmp_path / "run")).update(X[133:], Y[133:])
+    assert run.close().result().scores == whole.scores
+
+
+@pytest.mark.parametrize("name", ["plain", "alarms", "both", "pipeline"])
+def test_pickling_and_calls_of_any_size_change_nothing(name):
+    one, other = clone(MODELS[name]), clone(MODELS[name])
+    for row in range(400):
+        one.partial_fit(X[[row]], Y[[row]], classes=CLASSES)
+    for begin in range(0, 400, 57):
+        rows = slice(begin, begin + 57)
+        other = pickle.loads(pickle.dumps(other)).partial_fit(X[rows], Y[rows], CLASSES)
+    assert one.refit_rows_.tolist() == other.refit_rows_.tolist()
+    assert one.predict_proba(X).tolist() == other.predict_proba(X).tolist()
+    before = joblib.hash(one)
+    one.predict(X)
+    assert joblib.hash(one) == before  # asking changes nothing
+
+
 class Picky(LogisticRegression):
     def fit(self, X, y, sample_weight=None):
         if X[0, 0] > 100:
@@ -322,23 +351,23 @@ def scores_of_both_paths(model, rows, y, metric="accuracy"):
 
 
 def test_sparse_rows_and_texts():
-    texts = np.array([f"word{i % 5} {label}ish" for i, label in enumerate(Y[:200])], dtype=object)
-    few = sparse.csr_array(np.where(X[:200] > 0, X[:200], 0.0))
+    texts = np.array([f"word{i % 5} {label}ish" for i, label in enumerate(Y[:110])], dtype=object)
+    few = sparse.csr_array(np.where(X[:110] > 0, X[:110], 0.0))
     for inner, rows in [
         (TREE, few),
         (make_pipeline(TfidfVectorizer(), LogisticRegression()), texts),
     ]:
-        scores = scores_of_both_paths(PeriodicRefit(inner, every=40, window=60), rows, Y[:200])
+        scores = scores_of_both_paths(PeriodicRefit(inner, every=40, window=60), rows, Y[:110])
         assert scores[0] == scores[1]
 
 
 def test_frames():
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"a": X[:200, 0], "b": RNG.choice(["x", "y", "z"], 200)})
+    frame = pd.DataFrame({"a": X[:110, 0], "b": RNG.choice(["x", "y", "z"], 110)})
     encoder = OneHotEncoder(handle_unknown="ignore")
     encode = make_column_transformer((encoder, ["b"]), remainder="passthrough")
     model = PeriodicRefit(make_pipeline(encode, TREE), every=40, window=60)
-    scores = scores_of_both_paths(model, frame, Y[:200])
+    scores = scores_of_both_paths(model, frame, Y[:110])
     assert scores[0] == scores[1]
     model.partial_fit(frame[:20], Y[:20], classes=CLASSES)
     with pytest.raises(ValueError, match="feature names"):
@@ -357,6 +386,16 @@ def test_regressors(inner, options):
     scores = scores_of_both_paths(PeriodicRefit(inner, **options), X, target, "mae")
     assert scores[0] == scores[1]
     assert scores[0]["one"]["mae"] < 1.0
+
+
+def test_schedules_are_searched():
+    model = PeriodicRefit(TREE, every=100, window=100, detector=DDM())
+    grid = {"every": [50, 100], "window": [100, None], "weight_decay": [None, 0.99]}
+    evaluator = PrequentialEvaluator(random_state=0)
+    search = PrequentialSearch(model, grid, evaluator=evaluator, metric="accuracy").fit(X, Y)
+    assert set(search.best_params_) == set(grid)
+    few = {"every": [50], "detector__drift_level": [3.0, 4.0]}
+    assert GridSearchCV(model, few, cv=2).fit(X, Y).best_score_ > 0.4
 
 
 @pytest.mark.parametrize(
@@ -505,6 +544,21 @@ def test_fitted_once_keeps_no_rows():
         PeriodicRefit(TREE, every=None).fit(X, Y)
 
 
+def test_an_alarm_refits_on_no_more_than_the_window():
+    sizes = []
+
+    class Counting(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            sizes.append(len(y))
+            return super().fit(X, y, sample_weight)
+
+    rng = np.random.default_rng(0)  # errors that rise slowly: a warning longer than the window
+    y = np.where(rng.random(1500) < np.linspace(0.05, 0.5, 1500), "up", "down")
+    model = PeriodicRefit(Counting(max_depth=1), every=None, min_rows=20, window=30, detector=DDM())
+    model.partial_fit(np.zeros((1500, 1)), y, classes=CLASSES)
+    assert sizes[0] == 20 and len(sizes) > 1 and max(sizes) <= 30
+
+
 def centred(rows):
     return rows - rows.mean(axis=0)
 
@@ -529,6 +583,14 @@ def test_what_depends_on_the_rows_of_a_call_is_asked_row_by_row(inner):
     assert by_engine == by_loop
     result = PrequentialEvaluator("accuracy").evaluate({"one": model}, X[:60], Y[:60])
     assert "may depend on the rows asked in one call" in result.paths["one"]
+
+
+def test_fit_learns_no_row_of_weight_zero():
+    weight = np.where(np.arange(100) < 60, 1.0, 0.0)
+    model = PeriodicRefit(TREE, every=10, window=40).fit(X[:100], Y[:100], sample_weight=weight)
+    same = clone(TREE).fit(X[20:60], Y[20:60])
+    assert model.n_rows_learnt_ == 60 and model.refit_rows_.tolist() == [60]
+    assert model.predict_proba(X).tolist() == same.predict_proba(X).tolist()
 
 
 @pytest.mark.parametrize("wrong", [{"every": 0}, {"every": "1D"}, {"weight_decay": 5.0}])

@@ -1,6 +1,7 @@
 """``score`` of models that use the previous label: each row's label is known to the next row."""
 
 import copy
+import itertools
 import pickle
 import warnings
 from typing import Any
@@ -43,6 +44,7 @@ from skstream import (
     PrequentialEvaluator,
     PrequentialSearch,
     PrequentialSplit,
+    RunOptions,
     StaleLabelWarning,
     StreamPipeline,
     TemporalCorrection,
@@ -53,7 +55,8 @@ from skstream import (
 from skstream._meta import MetaEstimator
 from skstream.drift import RandomAlarm
 from skstream.utils._sklearn import rows_of
-from tests._examples import examples
+from tests._data import load_stream
+from tests._examples import examples, newest_alone
 from tests._public import public_objects
 from tests.test_estimators_common import instances
 
@@ -211,6 +214,18 @@ NESTED = {
 }
 
 
+@pytest.mark.parametrize("name", NESTED)
+def test_pipelines_and_nested_wrappers_score_in_order(name: str) -> None:
+    model = fitted(NESTED[name], X[:N], Y[:N])
+    if name == "before":
+        model = clone(NESTED[name]).partial_fit(X[:N], Y[:N], classes=CLASSES)
+    assert check(model, X[N:], Y[N:]) or "predicted" in str(NESTED[name])
+    frozen = make_stream_pipeline(FrozenEstimator(model))
+    frozen.partial_fit(X[:1], Y[:1])
+    assert frozen.score(X[N:], Y[N:]) == FrozenEstimator(model).score(X[N:], Y[N:])
+    assert frozen.score(X[N:], Y[N:]) == model.score(X[N:], Y[N:])
+
+
 @given(
     seed=st.integers(0, 10**6),
     model=st.sampled_from([*BASES, "pipeline", "pipeline inside", "three"]),
@@ -260,6 +275,19 @@ def test_models_that_answer_blocks_otherwise_are_asked_row_by_row() -> None:
     assert model.score(X[N:], Y[N:]) == accuracy_score(Y[N:], by_hand(model, X[N:], Y[N:]))
 
 
+def test_models_that_answer_each_row_alone_are_asked_once(monkeypatch) -> None:
+    refit = PeriodicRefit(DecisionTreeClassifier(random_state=0), every=20)
+    model = TemporalCorrection(refit).fit(X[:N], Y[:N])
+    calls, honest = [], DecisionTreeClassifier.predict_proba
+    monkeypatch.setattr(
+        DecisionTreeClassifier,
+        "predict_proba",
+        lambda tree, X, **options: calls.append(len(X)) or honest(tree, X, **options),
+    )
+    model.score(X[N:], Y[N:])
+    assert calls == [50]
+
+
 def test_labels_that_a_model_does_not_know_are_not_shown() -> None:
     y = Y[N:].copy()
     y[5:8] = "dog"
@@ -270,6 +298,16 @@ def test_labels_that_a_model_does_not_know_are_not_shown() -> None:
             wanted = by_hand(model, X[N:], shown)
             if getattr(model, "n_lags", 1) == 1:
                 assert model.score(X[N:], y) == accuracy_score(y, wanted)
+
+
+def test_labels_of_one_against_the_rest_are_not_those_of_all() -> None:
+    codes = np.unique(Y, return_inverse=True)[1]
+    model = OneVsRestClassifier(TemporalCorrection(GaussianNB())).fit(X[:N], codes[:N])
+    model = make_stream_pipeline(StandardScaler(), FrozenEstimator(model))
+    model.partial_fit(X[:N], codes[:N])
+    with pytest.warns(StaleLabelWarning):
+        score = model.score(X[N:], codes[N:])
+    assert score == accuracy_score(codes[N:], model.predict(X[N:]))
 
 
 def test_mistakes() -> None:
@@ -304,12 +342,36 @@ def prequential(model: Any, grid: dict[str, list[Any]], X: np.ndarray, y: np.nda
 
 @pytest.mark.parametrize("cv", [None, TimeSeriesSplit(3), PrequentialSplit(200)])
 def test_the_default_search_finds_what_the_evaluation_finds(cv: Any) -> None:
-    X, y = stream(900)
+    X, y = stream(500)
     model = TemporalCorrection(MultinomialNB())
     search = GridSearchCV(model, GRID, cv=cv).fit(X, y)
     scores = prequential(model, GRID, X, y)
     assert scores[search.best_index_] == scores.max()
     assert search.cv_results_["mean_test_score"].argmin() == scores.argmin() == 0
+
+
+@newest_alone  # 32,000 rows are predicted one by one
+def test_the_default_search_on_electricity() -> None:
+    X, y = load_stream("electricity", 8_000)
+    model, grid = TemporalCorrection(MultinomialNB()), {"fading_factor": [0.9, 0.99, 0.999, 1.0]}
+    search = GridSearchCV(model, grid, refit=False).fit(X, y)
+    scores = prequential(model, grid, X, y)
+    assert scores[search.best_index_] == scores.max()
+    assert scores.argmin() == search.cv_results_["mean_test_score"].argmin() == 0
+
+
+def test_default_scores_of_folds() -> None:
+    X, y = stream(300)
+    model = make_stream_pipeline(StandardScaler(), TemporalCorrection(GaussianNB()))
+    cv = TimeSeriesSplit(3)
+    scores = cross_val_score(model, X, y, cv=cv)
+    by_loop = [
+        accuracy_score(y[test], by_hand(fitted(model, X[train], y[train]), X[test], y[test]))
+        for train, test in cv.split(X)
+    ]
+    assert scores.tolist() == by_loop
+    search = PrequentialSearch(TemporalCorrection(MultinomialNB()), GRID, tuning=100).fit(X, y)
+    assert search.score(X[:50], y[:50]) == search.best_estimator_.score(X[:50], y[:50])
 
 
 def told(call: Any) -> list[str]:
@@ -375,6 +437,18 @@ def test_advice_fits_wrappers_that_ask_for_all_rows_at_once(model: Any, scoring:
         assert "at its default" not in message
     inside = TemporallyAugmented(PeriodicRefit(VotingClassifier([("m", GaussianNB())]), every=1000))
     assert not told(lambda: cross_val_score(inside, X, y, cv=TimeSeriesSplit(2)))
+
+
+def test_no_alarm_in_evaluations() -> None:
+    X, y = stream(100)
+    models = {name: BASES[name] for name in ("corrected", "augmented", "persistent")}
+    for batch_size, engine in itertools.product([1, 7], ["auto", "loop"]):
+        evaluator = PrequentialEvaluator(
+            ["accuracy", accuracy_score],
+            batch_size=batch_size,
+            run=RunOptions(kernels=engine == "auto"),
+        )
+        assert not told(lambda e=evaluator: e.evaluate(models, X, y))
 
 
 def test_a_dummy_inside_is_no_part() -> None:

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier, SGDRegressor
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
 from skstream import ModelError, PrequentialEvaluator, RunOptions, prequential_predict
@@ -180,6 +181,43 @@ def test_augmented_questions_in_both_modes() -> None:
     assert asks_row_by_row(predicted) and not asks_row_by_row(known)
 
 
+def test_probabilities_sum_to_one_in_an_exact_world() -> None:
+    # The printed expression, not normalised, reaches 1.9 there.
+    rng = np.random.default_rng(0)
+    y = np.repeat(rng.integers(0, 2, 200), 5)
+    X = np.eye(2)[np.where(rng.random(1000) < 0.8, y, 1 - y)]
+    model = TemporalCorrection(MultinomialNB()).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+@given(
+    n=st.integers(2, 30),
+    cut=st.integers(0, 30),
+    seed=st.integers(0, 1000),
+    weighted=st.booleans(),
+    fading_factor=st.sampled_from([1.0, 0.9, 0.123]),
+)
+@examples(30)
+def test_cutting_a_call_changes_no_bit(n, cut, seed, weighted, fading_factor) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 9, (n, 2)).astype(float), rng.integers(0, 3, n)
+    weight = rng.random(n) if weighted else np.ones(n)
+    for model in (
+        TemporalCorrection(MultinomialNB(), fading_factor=fading_factor),
+        TemporallyAugmented(MultinomialNB(), n_lags=3),
+    ):
+        whole, parts = clone(model), clone(model)
+        whole.partial_fit(X, y, classes=[0, 1, 2], sample_weight=weight)
+        for piece in (slice(0, cut), slice(cut, n)):
+            if len(y[piece]):
+                parts.partial_fit(
+                    X[piece], y[piece], classes=[0, 1, 2], sample_weight=weight[piece]
+                )
+        for name in ("class_counts_", "transition_counts_", "previous_labels_"):
+            if hasattr(whole, name):
+                np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
+
+
 class TestContainers:
     y = np.array(["UP", "DOWN", "UP"])
     columns = ("previous_label_1=DOWN", "previous_label_1=UP")
@@ -221,6 +259,20 @@ class TestContainers:
         with pytest.raises(ValueError, match="already has columns named"):
             TemporallyAugmented(MultinomialNB()).fit(taken, self.y)
 
+    def test_frames_in_nested_wrappers(self) -> None:
+        pd = pytest.importorskip("pandas")
+        X = pd.DataFrame(np.ones((3, 2)), columns=["x", "z"])
+        inside = make_stream_pipeline(TemporallyAugmented(MultinomialNB()))
+        model = TemporallyAugmented(TemporallyAugmented(inside, encoding="ordinal")).fit(X, self.y)
+        model.predict(X)
+        innermost = model.estimator_.estimator_.pipeline_[-1].estimator_
+        assert innermost.feature_names_in_.tolist() == [
+            *("x", "z"),
+            *("outer_outer_previous_label_1=DOWN", "outer_outer_previous_label_1=UP"),
+            "outer_previous_label_1",
+            *self.columns,
+        ]
+
     def test_nominal_columns_of_a_frame_stay_nominal(self) -> None:
         pd = pytest.importorskip("pandas")
 
@@ -234,10 +286,50 @@ class TestContainers:
         model = TemporallyAugmented(Looks()).fit(X, self.y)
         assert model.estimator_.dtypes_["day"] == X.dtypes["day"]
 
+    def test_texts_may_be_corrected_but_not_extended(self) -> None:
+        from sklearn.feature_extraction.text import HashingVectorizer
+
+        model = make_stream_pipeline(
+            HashingVectorizer(n_features=16, alternate_sign=False), MultinomialNB()
+        )
+        texts = np.array(["up we go", "down", "up"])
+        corrected = TemporalCorrection(model).fit(texts, self.y)
+        assert corrected.predict(["up up"]).tolist() == ["UP"]
+        with pytest.raises(ValueError, match="TemporallyAugmented needs rows with columns"):
+            TemporallyAugmented(model).fit(texts, self.y)
+
 
 class TestWeights:
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
     y = np.array([0, 1, 1, 0])
+
+    def test_whole_weights_become_repetition_at_the_innermost_model(self) -> None:
+        weight = [1, 2, 0, 3]
+        model = TemporallyAugmented(Scripted()).fit(self.X, self.y, sample_weight=weight)
+        lessons = [[1, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], *[[2, 0, 0, 1]] * 3]
+        assert [row for row, _ in model.estimator_.lessons_] == lessons
+        deeper = TemporalCorrection(TemporallyAugmented(Scripted()))
+        deeper.fit(self.X, self.y, sample_weight=weight)
+        assert [row for row, _ in deeper.estimator_.estimator_.lessons_] == lessons
+        np.testing.assert_array_equal(deeper.class_counts_, [4.0, 2.0])
+
+    def test_metadata_routing(self) -> None:
+        weight = np.array([1.0, 2.0, 1.0, 3.0])
+        unset = TemporalCorrection(MultinomialNB())
+        with sklearn.config_context(enable_metadata_routing=True):
+            asked = TemporalCorrection(MultinomialNB().set_partial_fit_request(sample_weight=True))
+            inner = MultinomialNB().set_partial_fit_request(sample_weight=False)
+            refused = TemporalCorrection(inner)
+            with pytest.raises(UnsetMetadataPassedError):
+                unset.fit(self.X, self.y, sample_weight=weight)
+            assert asked.fit(self.X, self.y, weight).estimator_.class_count_.sum() == 7.0
+            assert refused.fit(self.X, self.y, weight).estimator_.class_count_.sum() == 4.0
+            assert refused.class_counts_.sum() == 7.0
+            nested = TemporallyAugmented(clone(asked))
+            assert nested.fit(self.X, self.y, weight).estimator_.class_counts_.sum() == 7.0
+            assert unset.fit(self.X, self.y).class_counts_.sum() == 4.0
+            repeated = TemporallyAugmented(Scripted()).fit(self.X, self.y, sample_weight=weight)
+            assert len(repeated.estimator_.lessons_) == 7
 
 
 class TestBadInput:
@@ -295,6 +387,19 @@ class TestBadInput:
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
             model.partial_fit(np.ones((3, 1)), self.y)
 
+    @pytest.mark.parametrize("meta", [TemporalCorrection, TemporallyAugmented])
+    def test_a_failed_lesson_leaves_no_trace_in_the_memory(self, meta) -> None:
+        model = meta(MultinomialNB()).fit(self.X, self.y)
+        before = model.previous_labels_.copy()
+        with pytest.raises(ValueError, match="Negative values"):
+            model.partial_fit(-self.X, ["a", "a"])
+        np.testing.assert_array_equal(model.previous_labels_, before)
+        fresh = meta(MultinomialNB())
+        with pytest.raises(ValueError, match="Negative values"):
+            fresh.partial_fit(-self.X, self.y, classes=["a", "b"])
+        fresh.partial_fit(np.ones((2, 3)), self.y)
+        assert fresh.n_features_in_ == 3
+
 
 class TestClassesOfAFittedModel:
     """A model that is fitted already, inside: its classes are compared with those here."""
@@ -344,6 +449,24 @@ class TestClassesOfAFittedModel:
             prequential_predict(model, self.X, y, method=method)
         own = prequential_predict(model, self.X, np.resize(["a", "m", "z"], 30), method=method)
         np.testing.assert_array_equal(own[:1], getattr(model, method)(self.X[1:2]))
+
+    def test_a_frozen_model_is_not_warned_of(self) -> None:
+        model = TemporalCorrection(FrozenEstimator(GaussianNB().fit(self.X, self.y)))
+        PrequentialEvaluator("accuracy").evaluate(model, self.X, self.y)
+        with pytest.warns(UserWarning, match="GaussianNB row by row"):
+            PrequentialEvaluator("accuracy").evaluate(
+                [model, TemporalCorrection(GaussianNB(var_smoothing=0.1))], self.X, self.y
+            )
+
+    def test_a_loss_that_is_right_is_not_advised(self) -> None:
+        class Silent(LabelNoise):
+            @property
+            def predict_proba(self) -> Any:
+                raise AttributeError
+
+        noisy = Silent(SGDClassifier(loss="log_loss"))
+        with pytest.raises(TypeError, match=r"gives none\. Use a model with predict_proba"):
+            TemporalCorrection(noisy).fit(self.X, self.y)
 
     def test_wrong_numbers_of_columns_are_refused(self) -> None:
         class Two(MultinomialNB):

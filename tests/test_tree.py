@@ -196,6 +196,15 @@ def test_names_of_the_rules() -> None:
     assert tree_of(X[:10], ["no", "yes"] * 5).export_text() == "no (10)"
 
 
+def test_numbers_in_lists_with_texts_stay_numbers() -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=1200)
+    X, y = [["a", float(number)] for number in numbers], (numbers > 0).astype(int)
+    tree = HoeffdingTreeClassifier().fit(X[:800], y[:800])
+    assert tree.columns_.is_nominal == (True, False)
+    assert (tree.predict(X[800:]) == y[800:]).mean() > 0.95
+
+
 def test_probabilities_sum_to_one_where_logarithms_are_huge() -> None:
     """Beside a logarithm of -1e17, log(2) is lost."""
     X, y = np.array([[0.0], [1e-9]] * 4), [0, 0, 1, 1] * 2

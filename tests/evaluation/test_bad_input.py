@@ -161,6 +161,19 @@ def test_a_row_without_its_second_dimension_gets_advice_for_both_meanings():
         as_stream(X[0], y[:3])
 
 
+def test_a_text_is_never_read_letter_by_letter():
+    with pytest.raises(TypeError, match=r"y is the text 'up'.*pass \['up'\]"):
+        live().update(X[:1], "up")
+    with pytest.raises(TypeError, match="y is the text 'ab'"):
+        live(classes=["a", "b"]).update(X[:2], "ab")
+    with pytest.raises(TypeError, match="y is the text b'ab'"):
+        as_stream(X[:2], b"ab")
+    with pytest.raises(TypeError, match="id is the text 'ab'"):
+        as_stream(X[:2], y[:2], id="ab")
+    with pytest.raises(TypeError, match="classes is the text 'ab'"):
+        live(classes="ab")
+
+
 def test_a_text_is_no_list_of_ids_or_labels_in_delayed_runs():
     run = live(DelayedEvaluator, classes=["a", "b"])
     with pytest.raises(ValueError, match="ids is 'pq', which is one id"):

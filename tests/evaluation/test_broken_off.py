@@ -3,8 +3,10 @@
 import os
 import signal
 import threading
+import time
 import warnings
-from functools import partial
+from functools import cache, partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -135,6 +137,9 @@ def test_ctrl_c_leaves_all_rows_done(evaluator):
     assert 0 < result.n_rows <= 305
     assert result.model_names == [*models(), "stops"]
     assert result.tape.n_rows == result.n_rows
+    assert {answers.shape[:2] for answers in result.tape.answers.values()} == {
+        (result.n_folds, result.n_rows)
+    }
 
 
 @pytest.mark.parametrize(
@@ -289,6 +294,30 @@ def test_finished_models_are_kept_when_the_worker_of_others_dies(monkeypatch):
     assert caught.value.result.left_out.keys() == {"dies", "last"}
 
 
+def test_a_failure_in_a_worker_keeps_the_models_that_had_finished():
+    def fail():
+        raise ZeroDivisionError("by nothing")
+
+    two = {"good": Looped(), "bad": Looped(at=599, does=fail)}
+    slowly = {"good": Looped(), "bad": SlowToFail()}
+    for chosen in (two, slowly):
+        with parallel_config(backend="threading"), pytest.raises(ModelError) as caught:
+            PrequentialEvaluator("accuracy", n_jobs=2).evaluate(chosen, DEMO.X, DEMO.y)
+        assert caught.value.model == "bad"
+    assert caught.value.result.model_names == ["good"]
+    assert "bad" in caught.value.result.left_out
+
+
+class SlowToFail(Looped):
+    """Fails at last."""
+
+    def predict(self, X):
+        if self.n_ == 599:
+            time.sleep(0.2)
+            raise ZeroDivisionError("by nothing")
+        return super().predict(X)
+
+
 def test_folds_that_learn_or_ask_nothing_are_refused():
     with pytest.raises(ValueError, match='n_folds=1 with strategy="cross" would learn nothing'):
         KFoldEvaluator(n_folds=1, strategy="cross").evaluate(Persistent(), DEMO.X, DEMO.y)
@@ -414,6 +443,17 @@ def test_a_program_told_to_end_ends_though_a_model_runs(handler, error_score):
     assert caught.value.code == 7
 
 
+def test_a_stream_may_end_the_program_with_workers():
+    class Ends(Source):
+        def __iter__(self):
+            yield from islice(super().__iter__(), 3)
+            raise SystemExit(3)
+
+    with parallel_config(backend="threading"), pytest.raises(SystemExit) as caught:
+        PrequentialEvaluator("accuracy", n_jobs=2).evaluate(models(), Ends(), classes=CLASSES)
+    assert caught.value.code == 3
+
+
 def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(tmp_path, monkeypatch):
     doing(monkeypatch, None, KeyboardInterrupt())
     chosen = {"first": Looped(), "second": Looped()}
@@ -432,6 +472,20 @@ def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(tmp_pa
     loaded = load(result.save(tmp_path / "result.npz"))
     assert loaded.folds == result.folds
     assert loaded.rescore("accuracy").scores["second"] == result.scores["second"]
+
+
+def test_what_had_not_finished_at_ctrl_c_is_named_and_left_out(tmp_path, monkeypatch):
+    doing(monkeypatch, None, KeyboardInterrupt())
+    chosen = {"first": Looped(), "second": Looped()}
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2)
+    with parallel_config(backend="threading"), pytest.raises(EvaluationInterrupted) as caught:
+        evaluator.evaluate(chosen, DEMO.X, DEMO.y)
+    result = caught.value.result
+    assert result.model_names == ["first"]
+    assert result.left_out == {"second": "it had not finished when the evaluation was interrupted"}
+    assert "second is left out: it had not finished" in str(result)
+    assert load(result.save(tmp_path / "result.npz")).left_out == result.left_out
+    assert result.rescore("accuracy").scores == result.scores
 
 
 @pytest.mark.parametrize("folder", [False, True])
@@ -461,7 +515,12 @@ def test_what_no_process_can_be_sent_is_named_before_workers_start(monkeypatch):
 
 X = np.arange(300.0)[:, np.newaxis]
 Y = np.where(np.arange(300) % 3, "a", "b")
-WHOLE = prequential_predict(IncrementalGaussianNB(), X, Y)
+
+
+@cache
+def whole():
+    """Answers to all rows."""
+    return prequential_predict(IncrementalGaussianNB(), X, Y)
 
 
 class Stops(IncrementalGaussianNB):
@@ -483,7 +542,7 @@ def test_ctrl_c_inside_a_model() -> None:
     y_pred, rows = caught.value.result
     assert 0 < len(rows) < 100  # rows are cut by time
     np.testing.assert_array_equal(rows, np.arange(1, len(rows) + 1))
-    np.testing.assert_array_equal(y_pred, WHOLE[: len(rows)])
+    np.testing.assert_array_equal(y_pred, whole()[: len(rows)])
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
@@ -503,4 +562,4 @@ def test_a_failing_model_carries_its_answers() -> None:
         prequential_predict(Stops(error=ValueError), X, Y, return_rows=True)
     y_pred, rows = caught.value.result
     np.testing.assert_array_equal(rows, np.arange(1, 100))
-    np.testing.assert_array_equal(y_pred, WHOLE[:99])
+    np.testing.assert_array_equal(y_pred, whole()[:99])

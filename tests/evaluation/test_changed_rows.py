@@ -9,10 +9,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import skstream as sk
 from skstream.core.run import run as _pace
-from skstream.core.run.checkpoint import load_about, load_checkpoint
+from skstream.core.run.checkpoint import load_about, load_run
 from skstream.core.run.read_checksums import PassChecksums
 from skstream.streams import as_stream
 from tests.evaluation.test_checkpoints import assert_same_result
@@ -116,7 +117,7 @@ def resume(folder, *call, **options):
 def pass_over(folder, *source):
     """Do the part of a call in which rows are compared."""
     (path,) = folder.glob("1-of-1.checkpoint")
-    run, about = load_checkpoint(path), load_about(path)
+    run, about = load_run(path), load_about(path)
     assert run.n_rows == STOP
     taken = {name: tuple(sums) for name, sums in about["read"].items()}
     run._is_closed = True  # no more rows are taken
@@ -147,6 +148,41 @@ def test_no_row_of_the_stream_changes_unnoticed(stopped):
                 resume(folder, name, columns, size=size)
             else:
                 pass_over(folder, columns, size)
+
+
+def as_frame(X):
+    pd = pytest.importorskip("pandas")
+    words = pd.Series(np.round(X[:, 1], 2).astype(str), dtype="category")
+    missing = pd.Series(np.round(9 * X[:, 0]), dtype="Int64").mask(X[:, 0] > 1)
+    return pd.DataFrame({"x": X[:, 0], "missing": missing, "words": words})
+
+
+def as_polars(X):
+    pl = pytest.importorskip("polars")
+    missing = [None if x > 1 else round(9 * x) for x in X[:, 0]]
+    return pl.DataFrame({"x": X[:, 0], "missing": missing, "words": X[:, 1].astype(str)})
+
+
+@pytest.mark.parametrize("as_X", [sparse.csr_matrix, as_frame, as_polars])
+def test_no_row_in_any_container_changes_unnoticed(as_X, tmp_path):
+    labels = np.where(np.arange(N) % 4 == 2, None, ROWS["y"])  # a label comes, or goes away
+    columns = {"X": ROWS["X"], "y": labels}
+    evaluator = sk.PrequentialEvaluator("accuracy", missing_labels="skip", run=tmp_path)
+    with pytest.raises(ValueError, match="the power is gone"):
+        source = Source(columns, PIECE, as_X, STOP)
+        evaluator.evaluate(sk.MajorityClass(), source, classes=[0, 1])
+    for size in (1, 5, N):
+        pass_over(tmp_path, columns, size, as_X)
+    changed = [*changes({"X": ROWS["X"]}, STOP + 1)]
+    changed += [("y", (k,), {"y": np.where(np.arange(N) == k, None, labels)}) for k in (1, 3)]
+    changed += [("y", (k,), {"y": np.where(np.arange(N) == k, 1, labels)}) for k in (2, 6)]
+    for column, place, other in changed:
+        pass_on = partial(pass_over, tmp_path, {**columns, **other}, [N, 5][place[0] % 2], as_X)
+        if place[0] == STOP:
+            pass_on()
+            continue
+        with pytest.raises(ValueError, match=f"its first {STOP} rows have other {NAMES[column]}"):
+            pass_on()
 
 
 @pytest.mark.parametrize("stopped", ["fresh"], indirect=True)

@@ -14,7 +14,7 @@ import skstream as sk
 from skstream.core.evaluators import record as _record
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.core.run.checkpoint import load_run
-from tests.evaluation._models import Diary
+from tests.evaluation._models import Diary, FailsLater
 
 N = 120
 X = np.random.default_rng(0).normal(size=(N, 3))
@@ -216,6 +216,20 @@ def test_a_stream_of_other_rows_is_refused(stop, tmp_path):
     assert evaluator.evaluate(MODELS, X, y).n_rows == N
 
 
+def test_held_out_rows_of_one_set_are_compared(tmp_path):
+    def run(labels):
+        evaluator = sk.HoldoutEvaluator(
+            "accuracy", holdout=(X[:7], labels[:7]), every=20, random_state=0, run=tmp_path
+        )
+        return evaluator.evaluate(sk.MajorityClass(), X + 1, y)
+
+    first = run(y)
+    assert run(y.copy()).scores == first.scores
+    other = np.where(np.arange(N) == 3, "b" if y[3] == "a" else "a", y)
+    with pytest.raises(ValueError, match=r"The holdout has changed: .* other labels"):
+        run(other)
+
+
 @pytest.mark.parametrize("package", ["skstream", "scikit-learn", "numpy"])
 def test_checkpoints_of_other_versions_are_refused(package, tmp_path, monkeypatch):
     evaluate(evaluator_in("prequential", tmp_path), Source())
@@ -288,3 +302,15 @@ def test_what_cannot_resume_is_refused_before_the_first_row(tmp_path):
     held_out = sk.HoldoutEvaluator(holdout=iter([(X, y)]), run=tmp_path / "new")
     with pytest.raises(ValueError, match="needs held-out rows that can be read again"):
         held_out.evaluate(MODELS, X, y)
+
+
+def test_a_failure_with_a_score_is_kept(tmp_path):
+    models = {"fails": FailsLater(50), "last": sk.Persistent()}
+    evaluator = evaluator_in("prequential", None, error_score=0.0)
+    with pytest.warns(Warning, match="no more"):
+        alone = evaluate(evaluator, Source(), models)
+    evaluator.set_params(run__checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="the line is dead"):
+        evaluate(evaluator, Source(80), models)
+    with pytest.warns(Warning, match="no more"):
+        assert_same_result(evaluate(evaluator, Source(), models), alone)

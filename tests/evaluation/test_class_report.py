@@ -50,6 +50,16 @@ def test_matrix_and_scores_are_those_of_scikit_learn(weight: Any, rows: Any) -> 
         np.testing.assert_allclose(found, values)
 
 
+def test_parts_add_up_and_curves_end_at_the_scores() -> None:
+    result = scored(unanswered="wrong")
+    whole = class_report(result, forgetting="cumulative", record_every=50)
+    parts = [class_report(result, rows=(k, k + 100)).matrix for k in range(0, 400, 100)]
+    np.testing.assert_array_equal(sum(parts), whole.matrix)
+    for measure, values in whole.curves.items():
+        assert values.shape == (3, 8)
+        np.testing.assert_allclose(values[:, -1], whole.scores[measure])
+
+
 def test_rows_left_out_are_in_no_cell() -> None:
     with pytest.warns(UserWarning, match="different rows"):
         result = scored(unanswered="skip")

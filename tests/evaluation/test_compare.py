@@ -151,6 +151,23 @@ def test_a_direction_that_contradicts_the_measure_is_refused():
         k_fold("error").compare("last", "majority", higher_is_better=True)
 
 
+def test_results_keep_what_measures_say(tmp_path):
+    loss = Measure(wrong_share, higher_is_better=False, bounds=(0, 1))
+    evaluator = PrequentialEvaluator({"err": "error", "mine": loss, "k": "kappa", "f1:UP": "f1:UP"})
+    result = evaluator.evaluate(Persistent(), make_demo_stream(100))
+    loaded = load(result.save(tmp_path / "result.npz"))
+    assert loaded.measures == result.measures
+    assert loaded.details.mechanisms == result.details.mechanisms == {"cumulative": "cumulative"}
+    err, mine, kappa, f1 = result.measures.values()
+    assert (err.name, err.higher_is_better, err.bounds) == ("error", False, (0.0, 1.0))
+    assert (mine.name, mine.higher_is_better, mine.bounds) == ("wrong_share", False, (0.0, 1.0))
+    assert (kappa.higher_is_better, kappa.baseline_is_zero) == (True, True)
+    assert (f1.name, f1.bounds) == ("f1:UP", (0.0, 1.0))
+    rescored = loaded.rescore({"e": "error"}, forgetting={"recent": "window:50"})
+    assert {name: facts.name for name, facts in rescored.measures.items()} == {"e": "error"}
+    assert rescored.details.mechanisms == {"recent": "window:50"}
+
+
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -320,6 +337,17 @@ def test_only_what_was_evaluated_alike_is_ranked_together():
     )
 
 
+def test_statements_say_whether_folds_or_streams_were_ranked():
+    first, second = (one_run(stream=make_demo_stream(300, random_state=k)) for k in (0, 1))
+    ranked = first.rank(second), k_fold("error").rank()
+    of_streams, of_folds = (" ".join(str(one).split()) for one in ranked)
+    assert "2 models over 2 streams, Friedman" in of_streams
+    assert "streams with ties: 0 of 2" in of_streams
+    assert "fold" not in of_streams
+    assert "stream" not in of_folds.replace("Folds of one stream are not independent", "")
+    assert "Folds of one stream" in of_folds
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_a_model_that_failed_does_not_win_by_its_error_score():
     stream = make_demo_stream(700, random_state=0)
@@ -365,6 +393,18 @@ def test_comparisons_over_time_are_curves_under_the_forgetting_and_the_measure(f
         q = result.compare("last", "mean", test="q", metric=metric, **common)
         same = q_statistic(*(e**power for e in errors), forgetting=forgetting, record_every=7)
         np.testing.assert_allclose(q.values, same.values, rtol=1e-12)
+
+
+def test_over_time_changes_no_comparison_that_is_a_curve_already():
+    result = one_run()
+    for test in ("q", "anytime"):
+        plain, over_time = (
+            result.compare("last", "majority", test=test, over_time=over) for over in (False, True)
+        )
+        assert str(plain) == str(over_time)
+    final = result.compare("last", "majority", test="mcnemar", method="chi2")
+    curve = result.compare("last", "majority", test="mcnemar", over_time=True)
+    assert curve.statistic == pytest.approx(final.statistic)
 
 
 def test_what_has_no_curve_is_refused():

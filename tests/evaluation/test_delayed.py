@@ -20,12 +20,13 @@ from skstream import (
     RunOptions,
     load,
 )
-from skstream.baselines import MeanRegressor
+from skstream.baselines import MeanRegressor, PersistentRegressor
+from skstream.core.engine.run import Engine
 from skstream.core.evaluators.delayed.bins import Shown, answers_by_bin
 from skstream.core.evaluators.delayed.counts import DelayCounts, LabelledDrifts
 from skstream.core.rows.arrays import ArrayStream
 from skstream.core.rows.drifts import as_drifts
-from skstream.streams import SEA, Drift
+from skstream.streams import SEA, Drift, as_stream
 from tests._examples import examples
 from tests.evaluation import _delayed_oracle
 from tests.evaluation._delayed_oracle import by_bin
@@ -100,6 +101,29 @@ def evaluated(evaluator, model, n, arrival, label_time, **options):
             classes=np.unique(Y),
             **options,
         )
+
+
+@given(delays(), st.integers(1, 30))
+@examples(25)
+def test_chunks_change_nothing(times, chunk_size):
+    import warnings
+
+    arrival, label_time = times
+    n = len(arrival)
+    evaluator = DelayedEvaluator(
+        ["accuracy", "kappa_temporal"], polling=Polling(n_bins=4, poll_every=2)
+    )
+    whole = evaluated(evaluator, SGDClassifier(), n, arrival, label_time)
+    stream = as_stream(X[:n], Y[:n], arrival=arrival, label_time=label_time, chunk_size=chunk_size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cut = evaluator.evaluate({"m": SGDClassifier()}, stream, classes=np.unique(Y))
+    assert cut.tape.answers["m"].tolist() == whole.tape.answers["m"].tolist()
+    np.testing.assert_array_equal(
+        cut.curve("m", "kappa_temporal"), whole.curve("m", "kappa_temporal")
+    )
+    for name, values in whole.waits.poll_costs.items():
+        np.testing.assert_array_equal(cut.waits.poll_costs[name], values)
 
 
 @pytest.mark.parametrize("n_warmup", [1, 5])
@@ -178,6 +202,29 @@ def test_regression_takes_means_over_time():
     assert (result.tape.y == y[order]).all()
 
 
+def test_features_may_change_while_a_row_waits():
+    rows, y = stream_rows(80)
+
+    def features(numbers, times):
+        return rows[numbers] * (1 + 0.1 * (times - numbers))[:, None]
+
+    still = DelayedEvaluator("accuracy", delay=9, polling=Polling(n_bins=3, poll_every=2))
+    moving = DelayedEvaluator(
+        "accuracy", delay=9, polling=Polling(n_bins=3, poll_every=2, features=features)
+    )
+    same = DelayedEvaluator(
+        "accuracy",
+        delay=9,
+        polling=Polling(n_bins=3, poll_every=2, features=lambda numbers, times: rows[numbers]),
+    )
+    plain = still.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"]
+    assert (same.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"] == plain).all()
+    moved = moving.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"]
+    loop = moving.set_params(run__kernels=False).evaluate({"m": SGDClassifier()}, rows, y)
+    assert (moved != plain).any()
+    assert (loop.tape.answers["m"] == moved).all()
+
+
 def test_dates_columns_and_functions_give_delays():
     pandas = pytest.importorskip("pandas")
     rows, y = stream_rows(60)
@@ -232,6 +279,10 @@ def test_live_mistakes_are_named():
         run.label(["p"], ["sideways"], 6.0)
     with pytest.raises(ValueError, match="2 ids and 1 labels"):
         run.label(["p", "q"], ["up"], 6.0)
+    with pytest.raises(ValueError, match="2 rows and 1 ids"):
+        run.ask(rows[:2], ["r"], 6.0)
+    with pytest.raises(ValueError, match="missing"):
+        run.label(["p"], [None], 6.0)
     with pytest.raises(ValueError, match="order of their time"):
         run.label(["p"], ["up"], 4.0)
     run.label(["p"], ["up"], 6.0)
@@ -293,6 +344,23 @@ def test_bad_times_are_named():
         DelayedEvaluator(delay=1, polling=Polling(reduce="mean")).evaluate(MajorityClass(), rows, y)
 
 
+def test_delays_of_labelled_rows_are_summed_up():
+    rows, y = stream_rows(200)
+    wait = np.random.default_rng(2).integers(0, 900, 200).astype(float)
+    wait[::7] = np.inf
+    result = DelayedEvaluator("accuracy", delay=wait, polling=Polling(n_bins=2)).evaluate(
+        MajorityClass(), rows, y
+    )
+    came = wait[np.isfinite(wait)]
+    assert result.waits.delays == {
+        "mean": pytest.approx(came.mean(), rel=1e-12),
+        "median": np.quantile(came, 0.5, method="inverted_cdf"),
+        "max": came.max(),
+    }
+    assert f"{len(came):,} labels came" in str(result)
+    assert "29 never labelled" in str(result)
+
+
 @given(st.lists(st.floats(0, 1e15), min_size=1, max_size=50), st.integers(1, 50))
 def test_the_median_delay_is_right_to_a_thousandth(values, cut):
     counts = DelayCounts()
@@ -331,6 +399,23 @@ def test_live_use_on_changing_features_is_the_batch_call(times, every):
     if np.isfinite(label_time).all():  # a live run also polls rows that get no label
         assert result.waits.n_polls == batch.waits.n_polls
     assert result.waits.n_unanswered == batch.waits.n_unanswered
+
+
+def test_a_long_chunk_is_taken_in_pieces(monkeypatch):
+    """A row has many answers while it waits, so memory follows the rows of a piece."""
+    sizes = []
+    original = Engine.execute
+
+    def measured(engine, event, *rows):
+        if rows:
+            sizes.append(event.n_rows)
+        return original(engine, event, *rows)
+
+    monkeypatch.setattr(Engine, "execute", measured)
+    evaluator = DelayedEvaluator("accuracy", delay=3, polling=Polling(n_bins=1, poll_every=None))
+    evaluator.evaluate(Persistent(), np.zeros((40_000, 1)), np.arange(40_000) % 2)
+    assert sum(sizes) == 40_000
+    assert max(sizes) <= 1 << 13
 
 
 @pytest.mark.parametrize("chunk", [40, 7])
@@ -389,6 +474,15 @@ def test_predictions_are_in_the_order_of_rows(tmp_path):
     assert sum(last == Y) / n_scored == pytest.approx(result.scores["nb"]["accuracy"])
     with pytest.raises(ValueError, match="order must be"):
         result.predictions("nb", order="time", every_row=True)
+
+
+def test_predictions_of_regressors_in_the_order_of_rows():
+    y = np.arange(6.0)
+    evaluator = DelayedEvaluator("mae", delay=[3, 0, 1, np.inf, 0, 0], polling=Polling(n_bins=1))
+    answers = evaluator.evaluate(PersistentRegressor(), np.zeros((6, 1)), y).predictions(
+        "PersistentRegressor", every_row=True
+    )
+    np.testing.assert_array_equal(answers[:, -1], [np.nan, np.nan, 0, np.nan, 2, 4])
 
 
 # -- answers by bin against exact rational arithmetic
@@ -499,3 +593,15 @@ def test_drifts_in_the_order_of_labels(rows, n, cuts, drifts):
     for piece in np.split(np.array(rows[:n], dtype=np.int64), sorted(min(c, n) for c in cuts)):
         counted.add(piece)
     assert counted.known() == literal_drifts(drifts, rows[:n])
+
+
+def test_labels_that_overtake_each_other_make_an_abrupt_drift_gradual():
+    delay = np.where(np.arange(300) < 90, 1, np.where(np.arange(300) < 100, 40, 5))
+    delay = np.where(np.arange(300) == 299, np.inf, delay).astype(float)
+    result = DelayedEvaluator("accuracy", delay=delay, polling=Polling(n_bins=2)).evaluate(
+        Persistent(), CHANGING
+    )
+    label_order = np.argsort(np.arange(300) + delay, kind="stable")[:299]
+    assert result.drifts == literal_drifts(DRIFTS, label_order.tolist())
+    assert result.drifts[0].start == 90
+    assert result.drifts[0].end > 110

@@ -11,6 +11,7 @@ from skstream import DriftMonitor, Polling, PrequentialEvaluator, RunOptions, de
 from skstream.core.detector import DetectorState
 from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, RandomAlarm, _detect
 from skstream.metrics import Measure
+from skstream.streams import as_stream
 from tests.evaluation import test_detect as laws
 from tests.evaluation._models import numbered_rows
 
@@ -25,6 +26,21 @@ def bayes(**options):
     return PrequentialEvaluator("accuracy", random_state=0, **options).evaluate(laws.MODELS, X, y)
 
 
+def test_folds_and_models_left_out_change_nothing():
+    X, y, _ = laws.stream()
+    result = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(laws.MODELS, X, y)
+    # Random numbers are those of the folds, not of their positions.
+    monitors = {"ddm": QUICK, "random": DriftMonitor(RandomAlarm(0.2))}
+    whole = detect(result, monitors)
+    some, one = result.select(models="last", folds=[2, 0]), result.select(folds=1)
+    assert [d.fold for d in detect(some, monitors)["random"]["last"]] == [2, 0]
+    for narrow in (some, one):
+        assert laws.flat(detect(narrow, monitors)).items() <= laws.flat(whole).items()
+    assert detect(one, monitors)["ddm"]["bayes"].fold == 1
+    with pytest.raises(ValueError, match="read-only"):
+        whole["ddm"]["bayes"][0].alarms[:] = 0
+
+
 # --- results -------------------------------------------------------------------------------
 
 
@@ -34,6 +50,27 @@ def test_a_result_without_rows_has_no_alarms():
     )
     found = detect(run.result(), {"ddm": DDM()})["ddm"]["Persistent"]
     assert len(found.alarms) == len(found.warnings) == 0
+
+
+def test_rows_are_those_of_the_stream_and_unscored_ones_are_not_read():
+    """A detector that counts: an alarm at every second value that it reads."""
+    labels = np.where(np.arange(20) % 3 == 0, None, "a")
+    evaluator = PrequentialEvaluator(
+        "accuracy",
+        n_warmup=4,
+        missing_labels="skip",
+    )
+    weight = np.where(np.arange(20) == 10, 0.0, 3.0)
+    stream = as_stream(numbered_rows(20), labels, sample_weight=weight)
+    result = evaluator.evaluate(sk.MajorityClass(), stream, classes=["a", "b"])
+    every = detect(result, {"all": RandomAlarm(1.0, warm_up=0)})
+    found = every["all"]["MajorityClass"].alarms.tolist()
+    tape = result.tape
+    scored = (tape.y >= 0) & (tape.answers["MajorityClass"][0] >= 0) & (tape.weight > 0)
+    assert found == np.flatnonzero(scored).tolist()
+    assert 10 not in found
+    assert min(found) >= 4
+    assert max(found) == 19
 
 
 def test_the_detector_of_a_monitor_is_not_touched_and_one_that_has_read_values_is_told():
@@ -49,6 +86,14 @@ def test_the_detector_of_a_monitor_is_not_touched_and_one_that_has_read_values_i
         used = DriftMonitor(detector)
     again = detect(result, {"ddm": used})
     assert laws.flat(again) == laws.flat({"ddm": found["ddm"]})
+
+
+def test_the_candidates_of_a_search_are_watched_on_its_tape():
+    X, y, _ = laws.stream()
+    search = sk.PrequentialSearch(sk.MajorityWindow(), {"window_size": [1, 3, 9]}, tuning=60)
+    every = {"all": RandomAlarm(1.0, warm_up=0)}
+    found = detect(search.fit(X, y).result_, every)["all"]
+    assert [one.alarms.tolist() for one in found.values()] == [list(range(1, 60))] * 3
 
 
 # --- regressors ----------------------------------------------------------------------------

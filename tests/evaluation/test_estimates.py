@@ -107,6 +107,21 @@ def test_sums_over_waiting_rows_are_those_of_the_literal_filter() -> None:
     assert np.isfinite(estimates.truth["b"]["error"]).sum() > 5
 
 
+def test_a_row_of_weight_two_is_two_rows() -> None:
+    given = log(n_classes=2)
+    given["label_time"] += 1
+    given["y_true"] = np.where(given["label_time"] > given["arrival"][-1], None, given["y_true"])
+    given["probabilities"] = given["probabilities"]["a"]
+    times = given.pop("sample_weight").astype(int)
+    columns = ("y_true", "probabilities", "arrival", "label_time")
+    repeated = {name: np.repeat(given[name], times, axis=0) for name in columns}
+    one = estimate_unlabelled(**given, sample_weight=times).now["model"]
+    other = estimate_unlabelled(**{**given, **repeated}).now["model"]
+    for metric in one:
+        for method in (CONFIDENCE, CALIBRATED):
+            np.testing.assert_allclose(one[metric][method], other[metric][method])
+
+
 @pytest.mark.parametrize("max_wait", [None, 12])
 def test_an_estimate_of_the_past_is_that_of_a_log_that_ends_there(max_wait: Any) -> None:
     given = log(seed=1)
@@ -131,6 +146,31 @@ def test_an_estimate_of_the_past_is_that_of_a_log_that_ends_there(max_wait: Any)
             assert cut.waiting_now[model] == whole.n_waiting[model][k]
 
 
+def concept(n: int, delay: int, right: Any, said: Any) -> LabelEstimates:
+    """A model that says `said` of each answer, which is right with the probability `right`."""
+    rng = np.random.default_rng(0)
+    said, right = (np.broadcast_to(one, n) for one in (said, right))
+    y = (rng.random(n) < right).astype(int)
+    arrival = np.arange(n)
+    return estimate_unlabelled(y, said, arrival=arrival, label_time=arrival + delay)
+
+
+def errors(estimates: LabelEstimates, metric: str = "accuracy") -> dict[str, float]:
+    return {one.method: one.mae for one in estimates._errors if one.metric == metric}
+
+
+def test_a_calibrator_mends_confidence_and_not_drift() -> None:
+    said = 0.6 + 0.39 * np.random.default_rng(1).random(4_000)
+    overconfident = errors(concept(4_000, 200, 0.5 + (said - 0.5) / 2, said))
+    assert overconfident[CONFIDENCE] > 0.1
+    assert overconfident[CALIBRATED] < 0.06
+    # Labels turn round, and the features do not change.
+    turned = concept(4_000, 200, np.where(np.arange(4_000) < 2_000, said, 1 - said), said)
+    found = errors(turned)
+    assert found[CONFIDENCE] > found[CALIBRATED] > found[NEWEST] + 0.1
+    assert turned.best["model"]["accuracy"] == NEWEST
+
+
 def test_rows_whose_labels_never_come_can_be_left_out() -> None:
     n = 600
     y = np.arange(n) % 2
@@ -139,7 +179,7 @@ def test_rows_whose_labels_never_come_can_be_left_out() -> None:
     plain = estimate_unlabelled(y, [0.8] * n, **given)
     assert plain.waiting_now == {"model": 200 + 7}
     assert plain.overdue == {"model": 197}
-    assert "pass max_wait=" in str(plain)
+    assert "never get one (max_wait=" in str(plain)
     assert plain.best["model"]["accuracy"] is None
     found = estimate_unlabelled(y, [0.8] * n, **given, max_wait=15)
     assert found.waiting_now == {"model": 12}  # of the last 16 rows; 4 have their labels
@@ -176,6 +216,21 @@ def test_a_log_in_any_chunks_has_the_estimates_of_its_arrays(chunk_size: int) ->
     assert str(estimates) == str(expected)
 
 
+def test_rows_without_probabilities_are_errors_or_left_out() -> None:
+    given = log(n_classes=2)
+    shares = given["probabilities"]["a"][:, 1].copy()
+    shares[::5] = np.nan
+    given |= {"probabilities": shares}
+    with pytest.raises(ValueError, match="Row 0 has no prediction of 'model'"):
+        estimate_unlabelled(**given)
+    found = estimate_unlabelled(**given, unanswered="skip")
+    kept = np.arange(240) % 5 > 0
+    columns = ("y_true", "probabilities", "arrival", "label_time", "sample_weight")
+    fewer = {name: np.asarray(given[name])[kept] for name in columns}
+    other = estimate_unlabelled(**fewer, classes=given["classes"], max_wait=30)
+    assert other.now == found.now
+
+
 def test_what_waits_is_said() -> None:
     n = 40
     given: dict[str, Any] = {"arrival": range(n), "label_time": range(n), "calibrate": None}
@@ -188,6 +243,25 @@ def test_what_waits_is_said() -> None:
     assert repr(first).startswith("LabelEstimates(model: 38 rows wait for labels;")
     few = estimate_unlabelled([0, 1] * (n // 2), [0.7] * n, **given, every=41)
     assert "no estimate could be checked yet." in str(few)
+
+
+def test_a_lead_that_may_be_luck_is_said() -> None:
+    said = np.full(2_000, 0.7)
+    right = np.random.default_rng(0).random(2_000) < said
+    luck = estimates_of(right, said, 300)  # six moments share no rows
+    assert "which estimate is closest to the truth is not known yet." in str(luck)
+    assert ", by little)." in str(estimates_of(right, said, 90))  # twenty-two moments
+    assert "6 of them share no rows, too few to rely on." in str(luck)
+    assert "newest labels (accuracy)." in str(estimates_of(~right, said, 30))
+    assert "all of them share rows, too few to rely on." in str(estimates_of(right, said, 1_500))
+
+
+def estimates_of(right: Any, said: Any, delay: int) -> LabelEstimates:
+    given: dict[str, Any] = {"metrics": "accuracy", "calibrate": None}
+    arrival = np.arange(len(said))
+    return estimate_unlabelled(
+        right.astype(int), said, arrival=arrival, label_time=arrival + delay, **given
+    )
 
 
 GIVEN: dict[str, Any] = {

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from joblib import parallel_config
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
@@ -23,9 +23,11 @@ from skstream import (
     Polling,
     PrequentialEvaluator,
     RunOptions,
+    TemporallyAugmented,
     prequential_predict,
 )
 from skstream.kernels import registered_kernels
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
 from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import Scripted, numbered_rows
@@ -99,6 +101,50 @@ def test_a_failed_model_keeps_what_came_before_for_any_chunking(evaluator, rows)
     for name in ("fails", "persistent"):
         first, second = (result.tape.answers[name] for result in results)
         np.testing.assert_array_equal(first, second)
+
+
+def test_a_kernel_that_declines_keeps_what_came_before(rows):
+    X, y = rows[0].copy(), rows[1]
+    X[150, 0] = np.nan
+    evaluator = PrequentialEvaluator("accuracy", error_score=np.nan, random_state=0)
+    results = [
+        evaluate(evaluator, (X, y), size, sgd=SGDClassifier(random_state=0)) for size in (300, 40)
+    ]
+    whole = prequential_predict(SGDClassifier(random_state=0), X[:150], y[:150], classes=set(y))
+    for result in results:
+        assert "answering row 150" in result.failures["sgd"]
+        np.testing.assert_array_equal(result.predictions("sgd", every_row=True)[1:150], whole)
+        assert (result.tape.answers["sgd"][0, 150:] == -1).all()
+
+
+def test_rescoring_keeps_the_folds_that_did_not_fail(rows):
+    evaluator = KFoldEvaluator(
+        "accuracy",
+        n_folds=2,
+        error_score=np.nan,
+        random_state=0,
+        missing_labels="skip",
+        strategy="split",
+    )
+    X, y = rows
+    y = y.astype(object)
+    y[0:200:2] = None  # the first fold learns a third of what the second does
+    result = evaluate(evaluator, (X, y))
+    last = result.curve("fails", "accuracy")[-1]
+    assert np.isnan(last).tolist() == [False, True]
+    np.testing.assert_array_equal(result.rescore("accuracy").curve("fails", "accuracy")[-1], last)
+
+
+def test_the_earliest_failure_ends_the_evaluation_for_any_chunking(rows):
+    models = {"late": FailsAfter(120), "early": FailsAfter(50), "persistent": Persistent()}
+    for size in (300, 90, 7):
+        with pytest.raises(ModelError, match="'early' failed while answering row 51") as caught:
+            PrequentialEvaluator("accuracy").evaluate(models, as_stream(*rows, chunk_size=size))
+        assert (caught.value.model, caught.value.fold, caught.value.row) == ("early", 0, 51)
+        result = caught.value.result
+        assert list(result.failures) == ["early"] or size == 300
+        assert result.failed_at["early"] == [51]
+        assert result.n_rows >= 51
 
 
 ANSWERS = [
@@ -257,6 +303,15 @@ def test_a_kernel_that_cannot_be_made_leaves_the_model_to_the_loop(monkeypatch):
     assert result.paths["Persistent"].startswith("loop")
 
 
+def test_colliding_names_of_columns_are_named(rows):
+    pandas = pytest.importorskip("pandas")
+    label = f"previous_label_1={rows[1][0]}"
+    X = pandas.DataFrame(rows[0], columns=["a", "b", "c", label])
+    model = TemporallyAugmented(IncrementalGaussianNB())
+    with pytest.raises(ModelError, match=rf"failed while .* row 0: .*{label}.* Rename them"):
+        PrequentialEvaluator("accuracy").evaluate(model, X, rows[1])
+
+
 @pytest.mark.parametrize("model", [SGDClassifier(), make_stream_pipeline(SGDClassifier())])
 def test_a_fitted_model_that_lacks_a_class_is_refused_at_the_start(model):
     rows, labels = np.arange(12.0).reshape(-1, 1), np.arange(12) % 3
@@ -269,6 +324,24 @@ def test_a_fitted_model_that_lacks_a_class_is_refused_at_the_start(model):
         evaluator.start({"m": model}, classes=[0, 1, 2], warm_start=True)
     frozen = FrozenEstimator(model)
     assert evaluator.evaluate({"m": frozen}, rows, labels, warm_start=True).n_rows == 12
+
+
+def result_so_far(evaluator, models, X, y, chunk_size, classes=None):
+    with pytest.raises(ModelError) as caught:
+        evaluator.evaluate(models, as_stream(X, y, chunk_size=chunk_size), classes=classes)
+    return caught.value.result
+
+
+@pytest.mark.parametrize(
+    "evaluator", [*EVALUATORS, HoldoutEvaluator("accuracy", holdout="next", every=5)]
+)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_failure_at_the_first_row_leaves_no_result(evaluator, n_jobs):
+    X, y = numbered_rows(20), np.array(["a", "b"] * 10)
+    evaluator = clone(evaluator).set_params(error_score="raise", n_jobs=n_jobs)
+    models = {name: Scripted(learning={0: RuntimeError("out of paper")}) for name in "ab"}
+    with parallel_config("threading"):
+        assert result_so_far(evaluator, models, X, y, 20) is None
 
 
 class Lists(ClassifierMixin, BaseEstimator):
@@ -301,6 +374,16 @@ def test_labels_that_end_in_nul_are_not_taken_for_others(tmp_path):
     y = [label.encode() for label in y]
     result = PrequentialEvaluator("accuracy").evaluate(Lists(), X, y)
     assert result.predictions("Lists", every_row=True).tolist()[1:] == y[:-1]
+
+
+def test_estimators_keep_labels_that_end_in_nul():
+    y = ["a", "a\0"]
+    X = numbered_rows(2)
+    model = Persistent().partial_fit(X, y, classes=y)
+    assert model.partial_fit(X, y, classes=y).classes_.tolist() == y
+    assert model.predict(X[:1]).tolist() == ["a\0"]
+    piped = make_stream_pipeline(StandardScaler(), Lists()).partial_fit(X, y, classes=y)
+    assert piped.predict(X[:1]).tolist() == ["a\0"]
 
 
 # -- the last steps: copying, pickling, measuring and saving models never cost scores

@@ -120,6 +120,15 @@ def test_results_are_the_same_in_any_groups(name, evaluator, monkeypatch):
             np.testing.assert_array_equal(apart.tape.answers[model], answers)
 
 
+def test_a_stream_that_can_be_read_once_says_so():
+    chunks = iter([(X, y)])
+    with parallel_config(backend="threading"):
+        result = sk.PrequentialEvaluator("accuracy", n_jobs=2).evaluate(
+            {"a": Diary(), "b": Diary()}, chunks, classes=["a", "b"]
+        )
+    assert "All in one process: the stream can be read only once" in str(result)
+
+
 # -- several evaluations at once, in threads: the results of one after the other, and nothing left
 
 

@@ -197,6 +197,29 @@ def test_regressors_and_weights():
         np.testing.assert_allclose(result.curve("sgd", "mae")[k, 0], error, rtol=1e-12)
 
 
+class FailsLater(BernoulliNB):
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.n_calls_ = getattr(self, "n_calls_", 0) + 1
+        if self.n_calls_ > 150:
+            raise RuntimeError("full")
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+@pytest.mark.parametrize("way", ["fixed", "next"])
+def test_a_model_that_fails_keeps_its_earlier_scores(way):
+    given = {"fails": FailsLater(), "persistent": Persistent()}
+    evaluator = HoldoutEvaluator("accuracy", **WAYS[way], error_score=-1.0)
+    with pytest.warns(match="full"):
+        result = evaluator.evaluate(given, X[TRAIN], Y[TRAIN])
+    n_valid = result.failed_at["fails"][0]
+    curve = result.curve("fails", "accuracy").ravel()
+    assert 100 <= n_valid <= 161
+    assert (curve[result.checkpoints <= n_valid] >= 0).all()
+    assert (curve[result.checkpoints > n_valid] == -1.0).all()
+    with pytest.raises(ModelError, match="row 150"):
+        HoldoutEvaluator("accuracy", **WAYS[way]).evaluate(given, X[TRAIN], Y[TRAIN])
+
+
 def test_an_unanswerable_holdout_row_is_named():
     rows = X[HELD].copy()
     rows[17, 1] = np.nan
@@ -266,12 +289,37 @@ def test_no_score_rests_on_an_incomplete_set():
         HoldoutEvaluator("accuracy", holdout="next", every=2000).evaluate(MeetsRows(), X, y)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_a_heading_does_not_say_that_no_row_came_before_the_first_checkpoint():
+    X, y = np.zeros((90, 1)), np.arange(90) % 3
+    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=2000)
+    result = evaluator.evaluate(Persistent(), X, y)
+    assert str(result).startswith("holdout evaluation before the first checkpoint; holdout=")
+    assert "accuracy nan before the first checkpoint; see" in repr(result)
+
+
 class MeetsRows(Persistent):
     """Counts the rows learnt."""
 
     def partial_fit(self, X, y, classes=None):
         self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(X)
         return super().partial_fit(X, y, classes)
+
+
+def test_a_stream_of_held_out_rows_may_reuse_its_buffer():
+    def reused():
+        rows, targets = np.empty((10, 3)), np.empty(10)
+        for k in range(300, 400, 10):
+            rows[:], targets[:] = X[k : k + 10], X[k : k + 10].sum(axis=1)
+            yield rows, targets
+
+    results = [
+        HoldoutEvaluator(
+            "mae", holdout=holdout, every=70, holdout_size=16, random_state=0
+        ).evaluate(SGDRegressor(), X[TRAIN], X[TRAIN].sum(axis=1))
+        for holdout in (reused, [(X[HELD], X[HELD].sum(axis=1))])
+    ]
+    assert_same(*results)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, as_frame])

@@ -53,6 +53,26 @@ def test_random_states_differ_by_fold_and_repeat_by_seed():
     assert models["free"][-1].random_state is None
 
 
+def test_comparing_and_ranking():
+    result = KFoldEvaluator("accuracy", n_folds=6, random_state=0).evaluate(MODELS, STREAM)
+    for options in (
+        {},
+        {"test": "sign"},
+        *({"test": t, "fold": 0} for t in ("anytime", "mcnemar")),
+    ):
+        assert not result.compare("sgd", "sgd", **options).significant
+    assert set(result.rank().ranking) == set(MODELS)
+    one = PrequentialEvaluator("accuracy").evaluate(MODELS, STREAM)
+    with pytest.raises(ValueError, match="several folds or several streams"):
+        one.rank()
+    with pytest.raises(ValueError, match="pass fold="):
+        result.compare("sgd", "last", test="mcnemar")
+    with pytest.raises(ValueError, match="test must be "):
+        result.compare("sgd", "last", test="t")
+    with pytest.raises(KeyError, match="no model 'knn'"):
+        result.compare("sgd", "knn")
+
+
 class FailsLate(Persistent):
     """Fails in the folds in which it learns more rows than in the others."""
 

@@ -127,6 +127,20 @@ def test_no_score_depends_on_container_or_chunks(
     np.testing.assert_array_equal(log.column("nb 0"), frame["nb 0"])
 
 
+def test_texts_are_labels_in_every_container(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame(
+        {"y": ["1", "2", None, "2"], "said": ["1", "1", "1", "2"], "p": [0.2, 0.1, 0.5, 0.9]}
+    )
+    frame.to_parquet(tmp_path / "log.parquet")
+    for source in (frame, tmp_path / "log.parquet"):
+        log = PredictionLog(source, target="y", predictions="said", probabilities={"said": "p"})
+        result = log.score(["accuracy", "auc"])
+        assert result.scores == {"said": {"accuracy": pytest.approx(2 / 3), "auc": 0.5}}
+        assert result.n_unlabelled == 1
+
+
 def test_numbers_are_scored_as_those_of_regressors() -> None:
     X, _ = data()
     y = X @ [1.0, 2.0] + 0.5
@@ -360,6 +374,50 @@ def test_probabilities_in_another_order_than_the_predictions_are_said(
         assert scores == pytest.approx(named.scores["model"])
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+@pytest.mark.parametrize(
+    "order", [["low", "mid", "high"], ["yes", "no"], [str(k) for k in range(11)]]
+)
+def test_labels_that_are_probable_in_another_order_alone_are_said(
+    order: list[str], metric: str
+) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, len(order), 400)
+    shares = rng.dirichlet(np.ones(len(order)), 400) + 1.5 * np.eye(len(order))[codes]
+    shares /= shares.sum(axis=1, keepdims=True)
+    y = np.array(order, dtype=object)[codes]
+    y[:5] = None
+    log = PredictionLog(
+        {"y": y, **{f"p{k}": column for k, column in enumerate(shares.T)}},
+        target="y", probabilities=[f"p{k}" for k in range(len(order))],
+    )  # fmt: skip
+    for scored in (
+        lambda **more: score_predictions(y, probabilities=shares, metrics=metric, **more),
+        lambda **more: log.score(metric) if not more else None,
+    ):
+        with pytest.warns(UserWarning, match="in which the labels are the most prob") as caught:
+            scored()
+        assert len(caught) == 1
+        assert f"in the order {sorted(order)}" in str(caught[0].message)
+        assert f"pass classes={order}" in str(caught[0].message)
+        scored(classes=order)  # without a warning
+
+
+@given(st.integers(0, 10_000), st.integers(2, 6), st.floats(0.0, 1.0), st.booleans())
+def test_models_that_are_wrong_in_the_order_of_the_classes_are_not_told_another(
+    seed: int, n_classes: int, skill: float, says_one: bool
+) -> None:
+    """Random ones, ones that always say the same, ones of few rows, and good ones."""
+    rng = np.random.default_rng(seed)
+    y = np.minimum(rng.geometric(0.5, rng.integers(5, 300)) - 1, n_classes - 1)
+    y[: n_classes if len(y) >= n_classes else 0] = np.arange(n_classes)[: len(y)]
+    codes = np.where(rng.random(len(y)) < skill, y, rng.integers(0, n_classes, len(y)))
+    if says_one:
+        codes[:] = rng.integers(0, n_classes)
+    shares = np.full((len(y), n_classes), 0.1 / n_classes) + 0.9 * np.eye(n_classes)[codes]
+    score_predictions(y, probabilities=shares, metrics="accuracy", classes=range(n_classes))
+
+
 def test_predictions_by_another_threshold_are_no_other_order() -> None:
     y, _, shares = in_order(300, 2)
     rare = np.where(shares[:, 1] > 0.15, "fraud", "legit")
@@ -400,6 +458,17 @@ def test_rounded_probabilities_are_scored_with_one_warning(n_classes: int) -> No
         score_predictions(
             y, probabilities=coarse + 0.03, metrics="brier", classes=order, tolerance=0.2
         )
+
+
+def test_probabilities_that_no_measure_needs_are_not_checked_nor_scored_later() -> None:
+    y, made, shares = in_order(60, 3)
+    order = ["legit", "fraud", "other"]
+    wrong = shares * 3.0
+    result = score_predictions(y, made, probabilities=wrong, metrics="accuracy", classes=order)
+    assert result.scores["model"]["accuracy"] == np.mean(y == made)
+    most = score_predictions(y, probabilities=shares / 2, metrics="accuracy", classes=order)
+    assert most.scores == result.scores
+    assert np.isnan(result.rescore(["log_loss"]).scores["model"]["log_loss"])
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -516,6 +585,18 @@ def test_bad_input_is_said(given: dict[str, Any], message: str) -> None:
         score_predictions(given.pop("y_true"), **given)
 
 
+def test_rows_of_errors_are_counted_from_the_first_of_all() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"y": [0, 1] * 5, "m": [0, 1] * 5, "when": [*range(9), 3]})
+    chunks = [frame[:9], frame[9:]]
+    log = PredictionLog(chunks, target="y", predictions="m", arrival="when")
+    with pytest.raises(ValueError, match="goes back at row 9, from 8 to 3"):
+        log.score("accuracy")
+    chunks = [frame[:9], frame[9:].assign(m=7)]
+    with pytest.raises(ValueError, match="Row 9 has the prediction of 'm' 7"):
+        PredictionLog(chunks, target="y", predictions="m", classes=[0, 1]).score("accuracy")
+
+
 def test_columns_that_are_not_there_are_said() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"y": [0, 1], "gbm": [0, 1]})
@@ -538,6 +619,25 @@ def test_missing_predictions_are_errors_or_left_out_or_wrong() -> None:
     assert wrong.n_unanswered == {"a": 1, "b": 0}
     with pytest.raises(ValueError, match="no prediction of 'a' at all"):
         score_predictions(y, {"a": [None] * 4}, metrics="accuracy", unanswered="skip")
+
+
+def test_one_column_of_probabilities_is_that_of_the_second_class_or_of_a_named_one() -> None:
+    y, p = ["a", "b", "b"], [0.2, 0.9, 0.4]
+    second = score_predictions(y, probabilities=p, metrics="log_loss")
+    named = score_predictions(y, probabilities={"model": {"b": p}}, metrics="log_loss")
+    first = score_predictions(
+        y, probabilities={"model": {"a": [1 - one for one in p]}}, metrics="log_loss"
+    )
+    lists = score_predictions(
+        y, probabilities=np.c_[1 - np.array(p), p].tolist(), metrics="log_loss"
+    )
+    assert_same(named, second)
+    assert_same(lists, second)
+    expected = -np.mean(np.log([0.8, 0.9, 0.4]))
+    for one in (second, first):
+        assert one.scores["model"]["log_loss"] == pytest.approx(expected)
+    assert second.tape is not None
+    assert second.tape.predictions("model").tolist() == ["a", "b", "a"]
 
 
 def test_the_first_fraction_may_be_in_a_later_row(tmp_path: Path) -> None:

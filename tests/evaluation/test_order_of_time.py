@@ -127,6 +127,16 @@ def test_a_run_that_was_saved_remembers_the_last_time(tmp_path: Path) -> None:
         assert one.update(X[3:4], Y[3:4], arrival=[noon]).n_rows == 4
 
 
+def test_times_with_a_zone_go_on_over_the_borders_of_chunks() -> None:
+    hours = [datetime(2024, 1, 1, tzinfo=UTC) + timedelta(hours=i) for i in range(N)]
+    evaluator = PrequentialEvaluator("accuracy", forgetting="window:10h")
+    scores = [
+        evaluator.evaluate(MajorityClass(), pieces(hours, size), classes=[0, 1]).scores
+        for size in (7, N)
+    ]
+    assert scores[0] == scores[1]
+
+
 def frames() -> dict[str, Any]:
     """Tables whose times go back at row 3, by how they hold them."""
     pd = pytest.importorskip("pandas")
@@ -170,6 +180,19 @@ def test_frames_that_do_not_say_their_order_are_not_named() -> None:
         evaluated(PrequentialEvaluator, frame.assign(born=frame["when"]), Y)
         evaluated(PrequentialEvaluator, frame[["a"]].iloc[::-1], Y)
         evaluated(PrequentialEvaluator, frame.assign(when=frame["when"].dt.time), Y)
+
+
+def test_logs_and_searches_name_the_order_of_a_frame() -> None:
+    frame = frames()["column 'when'"]
+    log = PredictionLog(frame.assign(y=Y, p=Y), target="y", predictions="p")
+    for call in (
+        lambda: log.score(),
+        lambda: PrequentialSearch(MajorityWindow(), {"window_size": [3, 5]}).fit(frame, Y),
+        lambda: prequential_predict(MajorityClass(), frame, Y),
+        lambda: evaluated(PrequentialEvaluator, take_rows(as_stream(frame, Y), 20)),
+    ):
+        with pytest.warns(UserWarning, match="times in column 'when' go back at row 3"):
+            call()
 
 
 def test_the_order_is_said_once_and_not_of_held_out_rows() -> None:
@@ -223,6 +246,16 @@ def test_live_rows_in_another_order_than_their_times_are_named(begin: Any, tmp_p
         for again in (one, load_run(tmp_path / "saved")):
             with pytest.warns(UserWarning, match=words):
                 go_on(again, frame[3:], Y[3:])
+
+
+def test_live_rows_in_order_are_not_named_nor_those_of_a_call_that_failed() -> None:
+    frame = frames()["the index"].sort_index()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = live_run(frame[:9], Y[:9])
+        with pytest.raises(ValueError, match="7"):
+            run.update(frame[9:], [7] * (N - 9))
+        run.update(frame[9:], Y[9:]).update(frame[::-1], Y, arrival=np.arange(N))
 
 
 def test_dates_without_a_time_and_the_index_of_labels_say_the_order() -> None:

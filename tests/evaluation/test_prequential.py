@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.metrics import accuracy_score
+from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
+from sklearn.metrics import accuracy_score, mean_absolute_error
 from sklearn.preprocessing import StandardScaler
 
 from skstream import (
@@ -14,14 +14,21 @@ from skstream import (
     Persistent,
     PrequentialEvaluator,
     RunOptions,
+    load,
     make_stream_pipeline,
     score_predictions,
 )
+from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.streams import as_stream
-from tests.evaluation._models import Diary, Unweighted, numbered_rows
+from skstream.streams import as_stream, make_demo_stream
+from tests.evaluation._models import Breaks, Diary, Unweighted, numbered_rows
 
 LABELS = np.array(["a", "b", "a", "a", "b", "b", "a", "b"])
+
+
+def demo_rows(n_rows, random_state=0):
+    stream = make_demo_stream(n_rows, random_state=random_state)
+    return stream.X, stream.y
 
 
 def calls_of(model, X, y, evaluator=None, **options):
@@ -130,6 +137,65 @@ def test_rows_without_a_label_are_an_error_or_only_asked():
     assert [rows for what, rows, *_ in calls if what == "ask"] == [[1], [2], [3]]
     assert [rows for what, rows, *_ in calls if what == "learn"] == [[0], [2], [3]]
     assert result.predictions("Diary", every_row=True).tolist() == [None, "a", "a", "b"]
+
+
+def test_a_warm_start_goes_on_from_a_copy():
+    X, y = demo_rows(400, random_state=0)
+    model = SGDClassifier(random_state=0).fit(X[:200], y[:200])
+    before = model.coef_.copy()
+    warm = PrequentialEvaluator("accuracy", n_warmup=1)
+    result = warm.evaluate({"warm": model}, X[200:], y[200:], warm_start=True)
+    cold = PrequentialEvaluator("accuracy").evaluate({"warm": model}, X[200:], y[200:])
+    assert (model.coef_ == before).all()
+    assert (
+        result.predictions("warm", every_row=True) != cold.predictions("warm", every_row=True)
+    ).any()
+
+
+def test_regressors_get_the_measures_of_regression():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=200)
+    models = {"sgd": SGDRegressor(), "mean": MeanRegressor(), "last": PersistentRegressor()}
+    result = PrequentialEvaluator().evaluate(models, X, y)
+    assert list(result.scores["sgd"]) == ["mae", "rmse", "r2"]
+    expected = mean_absolute_error(y[1:], y[:-1])
+    assert result.scores["last"]["mae"] == pytest.approx(expected, rel=1e-12)
+    assert np.isnan(result.predictions("last", every_row=True)[0])
+    with pytest.raises(ValueError, match="regressors and the others are not"):
+        PrequentialEvaluator().evaluate({"a": SGDRegressor(), "b": Persistent()}, X, y)
+
+
+@pytest.mark.parametrize("labels", [["x", "y"], [3, 7], [0.0, 1.0], [False, True]])
+def test_results_survive_being_saved(tmp_path, labels):
+    X, y = demo_rows(300, random_state=0)
+    y = np.array(labels)[(y == "UP").astype(int)]
+    result = PrequentialEvaluator(random_state=3).evaluate(
+        {"sgd": SGDClassifier(), "last": Persistent()}, X, y
+    )
+    path = result.save(tmp_path / "result")
+    loaded = load(path)
+    assert path.suffix == ".npz"
+    assert loaded.scores == result.scores
+    assert (
+        loaded.predictions("sgd", every_row=True).tolist()
+        == result.predictions("sgd", every_row=True).tolist()
+    )
+    assert loaded.rescore("accuracy").scores == result.rescore("accuracy").scores
+    assert loaded.parameters == result.parameters
+    assert loaded.costs == result.costs
+    assert loaded.details.baselines == ("last",)
+    assert str(loaded) == str(result)
+
+
+def test_a_failing_model_is_named_with_its_row():
+    X, y = numbered_rows(8), LABELS
+    models = {"fine": Diary(), "broken": Breaks(at=5)}
+    with pytest.raises(
+        ModelError, match=r"'broken' failed while learning row 5.*out of paper"
+    ) as e:
+        PrequentialEvaluator("accuracy").evaluate(models, X, y)
+    assert (e.value.model, e.value.fold, e.value.row) == ("broken", 0, 5)
 
 
 def test_bad_streams_are_named():

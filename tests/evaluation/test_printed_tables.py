@@ -76,6 +76,15 @@ def test_every_forgetting_is_said_in_words(name, words):
     assert over_rows(name) == words
 
 
+def test_several_mechanisms_have_headings_in_words():
+    evaluator = PrequentialEvaluator(
+        "accuracy", forgetting={"mine": "window:50", "cumulative": "cumulative"}
+    )
+    shown = str(evaluator.evaluate(Persistent(), make_demo_stream(60, random_state=0)))
+    assert "mine (last 50 rows):" in shown
+    assert "cumulative (all rows so far):" in shown
+
+
 @pytest.mark.parametrize(
     ("evaluator", "words"),
     [

@@ -1,6 +1,7 @@
 """Measures of probabilities in evaluations: against scikit-learn, and between the paths."""
 
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,14 @@ from sklearn.naive_bayes import MultinomialNB
 
 from skstream import (
     DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
     MajorityClass,
     Polling,
     PrequentialEvaluator,
     RunOptions,
     TemporalCorrection,
+    load,
     prequential_predict,
 )
 from skstream.core.engine.failures import ModelError
@@ -159,6 +163,54 @@ def test_bad_probabilities_are_an_error_with_model_and_row(bad: Any) -> None:
     if bad[0] == bad[0]:
         assert f"predict_proba returned {bad}" in str(caught.value)
     assert caught.value.result.n_rows == 20
+
+
+def test_no_probabilities_count_as_certain_of_a_wrong_class_if_they_may() -> None:
+    y = labels(2)
+    evaluator = prequential(unanswered="wrong")
+    result = evaluator.evaluate(Moody([np.nan, np.nan]), X, y)
+    share = np.where(y == "b", 0.25, 0.75)[1:]
+    share[19] = 0.0
+    assert result.n_unanswered == {"Moody": 1}
+    losses = -np.log(share.clip(np.finfo(float).eps))
+    assert result.scores["Moody"]["log_loss"] == pytest.approx(losses.mean())
+    assert result.scores["Moody"]["brier"] == pytest.approx(np.mean((1 - share) ** 2))
+
+
+EVALUATORS = [
+    PrequentialEvaluator,
+    partial(KFoldEvaluator, n_folds=2),
+    partial(HoldoutEvaluator, holdout=(X[:30].copy(), labels(3)[:30]), every=20),
+]
+
+
+@pytest.mark.filterwarnings("ignore:Model .* has no predict_proba")
+@pytest.mark.parametrize("make", EVALUATORS, ids=["prequential", "folds", "holdout"])
+def test_the_tape_keeps_them(make: Any, tmp_path: Path) -> None:
+    several = {"svm": SGDClassifier(), "sgd": models()["sgd"]}
+    rows = X[30:].copy(), labels(3)[30:]
+    evaluator = make(METRICS, random_state=0, error_score=np.nan)
+    result = evaluator.evaluate(several, *rows)
+    loaded = load(result.save(tmp_path / "result.npz"))
+    for one in (result, loaded):
+        again = one.rescore([*METRICS, "log_skill"])
+        for metric in METRICS:
+            np.testing.assert_array_equal(
+                again.curve("sgd", metric), result.curve("sgd", metric), strict=True
+            )
+        assert np.isnan(again.curve("svm", "log_loss")).all()
+        chosen = one.select(models="sgd", folds=[0]).rescore("brier")
+        np.testing.assert_array_equal(
+            chosen.curve("sgd", "brier"), result.curve("sgd", "brier")[:, :1]
+        )
+        assert one.tape.methods == {"sgd": "predict_proba"}
+        shares = one.tape.probabilities("sgd")
+        given = ~np.isnan(shares[:, 0])
+        np.testing.assert_array_equal(
+            shares[given].argmax(axis=1), one.tape.answers["sgd"][0][given]
+        )
+        with pytest.raises(ValueError, match="no probabilities of model 'svm'"):
+            one.tape.probabilities("svm")
 
 
 def test_a_large_tape_is_announced() -> None:

@@ -254,6 +254,17 @@ def test_alarms_are_in_a_table_and_in_the_pictures(pictures: None, tmp_path: Pat
     assert text.count("<path") > text_of(result, tmp_path).count("<path")
 
 
+def test_a_page_is_the_same_of_a_resumed_or_loaded_result(tmp_path: Path) -> None:
+    def but_costs(result: Any) -> str:
+        return text_of(replace(result, costs={}), tmp_path)
+
+    whole = unbroken()
+    loaded = load(whole.save(tmp_path / "result.npz"))
+    assert but_costs(loaded) == but_costs(whole)
+    tables = Page(but_costs(resumed(tmp_path))).sections["Scores"]
+    assert tables == Page(but_costs(whole)).sections["Scores"]
+
+
 def test_failures_are_named_and_never_best(tmp_path: Path) -> None:
     evaluator = PrequentialEvaluator(["accuracy", "error"], error_score=1.0, random_state=0)
     with pytest.warns(match="failed <here> & there"):
@@ -283,6 +294,27 @@ def test_what_was_warned_of_is_on_the_page(tmp_path: Path) -> None:
     ]
     assert page.texts["Warnings and remarks"][0].startswith("Undefined at the last row")
     check_numbers(page, result)
+
+
+def test_settings_models_versions_and_the_stream_are_there(tmp_path: Path) -> None:
+    result = unbroken(forgetting=FORGETTING, n_warmup=5)
+    page = Page(text_of(result, tmp_path, title="Demand & <supply>"))
+    assert page.texts[""][:2] == ["Demand & <supply>", "Demand & <supply>"]
+    (settings,) = page.sections["Settings"]
+    assert dict(settings) == {name: str(value) for name, value in result.parameters.items()}
+    assert page.texts["Settings"] == ["Not as usual: n_warmup=5."]
+    assert any("SGDClassifier(alpha=0.0001," in text for text in page.texts["Models"])
+    assert ["scikit-learn", result.details.record["versions"]["scikit-learn"]] in page.sections[
+        "Made with"
+    ][0]
+    stream = dict(page.sections["The stream"][0])
+    assert stream["rows"] == "300"
+    assert stream["their names"] == ", ".join(STREAM.feature_names)
+    share = np.mean(np.asarray(STREAM.y) == STREAM.classes[0])
+    assert stream["classes"].startswith(f"{STREAM.classes[0]} {share:.2%}, ")
+    same = np.mean(np.asarray(STREAM.y)[1:] == np.asarray(STREAM.y)[:-1])
+    assert stream["labels equal to the one before"] == f"{same:.2%}"
+    assert stream["checksum of labels"] == result.details.record["stream"]["checksums"]["labels"][0]
 
 
 def test_drifts_of_the_stream_are_there(tmp_path: Path) -> None:
@@ -353,6 +385,26 @@ def plain() -> Any:
     return replace(result, details=replace(result.details, baselines=("a",)))
 
 
+def test_tables_for_papers_mark_the_best_and_naive_guesses() -> None:
+    result = unbroken(metrics=["accuracy", "error"])
+    scores = result.scores
+    best = max(one["accuracy"] for one in scores.values())
+    least = min(one["error"] for one in scores.values())
+    markdown = result.to_markdown(digits=3)
+    assert markdown.splitlines()[:2] == ["| model | accuracy | error |", "|---|---:|---:|"]
+    assert f"**{best:.3f}** | **{least:.3f}**" in markdown
+    assert markdown.count("**") == 4
+    assert "| persistent *(naive guess)* |" in markdown
+    assert "| sgd |" in markdown
+    assert markdown.endswith("\n\nPrequential evaluation after 300 rows.\n")
+    latex = result.to_latex(label="tab:demand")
+    assert rf"\textbf{{{best:.4f}}} & \textbf{{{least:.4f}}} \\" in latex
+    assert r"persistent$^\dagger$ & " in latex
+    assert r"\label{tab:demand}" in latex
+    for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}{lrr}"):
+        assert rule in latex
+
+
 # -- tables for papers
 
 
@@ -382,6 +434,48 @@ def test_a_label_that_latex_cannot_read_is_refused(label: str) -> None:
 def test_a_page_is_a_file_that_a_browser_opens(given: str, written: str, tmp_path: Path) -> None:
     assert plain().report(tmp_path / given) == tmp_path / written
     assert (tmp_path / written).read_text().startswith("<!DOCTYPE html>")
+
+
+def test_tables_of_folds_have_deviations() -> None:
+    result = KFoldEvaluator("accuracy", n_folds=4, random_state=0).evaluate(MODELS, STREAM)
+    last = result.curve("sgd")[-1]
+    assert f"{last.mean():.4f} ± {last.std(ddof=1):.4f}" in result.to_markdown()
+    assert rf"{last.std(ddof=1):.4f} \\" in result.to_latex()
+    assert "mean of 4 folds (± their standard deviation)" in result.to_markdown()
+    caption = re.search(r"\\caption\{(.*)\}", result.to_latex())
+    assert caption is not None
+    assert r"mean of 4 folds ($\pm$ their standard deviation); bootstrap: each" in caption[1]
+
+
+def test_a_deviation_that_would_be_written_as_0_has_one_more_digit() -> None:
+    result = KFoldEvaluator("accuracy", n_folds=4, random_state=0).evaluate(MODELS, STREAM)
+    deviation = result.curve("sgd")[-1].std(ddof=1)
+    assert 0.005 < deviation < 0.05
+    assert f"± {deviation:.2f}**" in result.to_markdown(digits=1)
+    curve = np.full_like(result.curve("sgd"), 0.5)
+    same = replace(result, values={"sgd": {"cumulative": {"accuracy": curve}}})
+    assert "0.5 ± 0.0 |" in same.to_markdown(digits=1)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "share"), [("bootstrap", "about 63 %"), ("cross", "75 %"), ("split", "25 %")]
+)
+def test_it_is_said_how_much_each_copy_learns(strategy: Any, share: str, tmp_path: Path) -> None:
+    evaluator = KFoldEvaluator("accuracy", n_folds=4, strategy=strategy, random_state=0)
+    result = evaluator.evaluate(MODELS, STREAM)
+    said = f"{strategy}: each copy learns {share} of the rows"
+    assert str(result).splitlines()[1].startswith(f"4 folds, {said}")
+    assert said in result._repr_html_()
+    assert any(said in text for text in Page(text_of(result, tmp_path)).texts[""])
+    assert f"1 fold, {said}" in str(result.select(folds=1))
+    assert "each copy" not in str(unbroken())
+
+
+def test_equal_scores_are_best_together_and_one_alone_is_not_best() -> None:
+    y = np.arange(20) % 2
+    result = score_predictions(y, {"a": y, "b": y}, metrics="accuracy")
+    assert result.to_markdown().count("**1.0000**") == 2
+    assert "**" not in result.select(models="a").to_markdown()
 
 
 # -- the file
@@ -508,3 +602,12 @@ def test_the_page_fits_a_phone_and_says_nothing_to_the_console(
     assert width > 390
     assert "H1" in wide
     assert "undefined_function is not defined" in said
+
+
+def test_drawings_get_shorter_and_stay_what_they_are() -> None:
+    lines, letter = ' d="M 1.25 2 L 3.999 4.5\nL 5 6.0001" ', ' d="M 1 2 Q 3 4.06 5 6 L 7 8 z" '
+    short = _page._as_element(f"<svg>{lines}{letter}<!-- a name --></svg>", "a & b")
+    assert ' d="M 1.2 2 3.9 4.5 5 6.0" ' in short
+    assert ' d="M 1 2 Q 3 4.0 5 6 L 7 8 z" ' in short
+    assert "name" not in short
+    assert short.startswith('<svg role="img" aria-label="a &amp; b">')

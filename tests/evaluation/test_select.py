@@ -115,6 +115,15 @@ def test_folds_keep_their_numbers(folds, tmp_path):
         part.compare("sgd", "last", test="q", fold=2)
 
 
+def test_a_single_fold_is_compared_row_by_row(folds):
+    part = folds.select(folds=2)
+    compared = part.compare("sgd", "last")
+    assert str(compared) == str(folds.compare("sgd", "last", fold=2))
+    assert "fold 2" in compared.subject
+    assert "fold 2" in str(part).splitlines()[0]
+    assert part.models["sgd"] is folds.models["sgd"][2]
+
+
 def test_a_single_model_is_not_ranked(folds, plain):
     for result in (folds, plain):
         with pytest.raises(ValueError, match=r"needs at least two models; .* \['sgd'\]"):
@@ -139,6 +148,54 @@ def test_bins_keep_their_numbers(delayed, tmp_path):
     assert str(part.compare("sgd", "last")) == str(delayed.compare("sgd", "last", bin=2))
     with pytest.raises(ValueError, match=r"bin must be one of 0, 2, as an int\. Got 1"):
         part.compare("sgd", "last", bin=1)
+
+
+def test_selected_bins_are_plotted(delayed):
+    pytest.importorskip("matplotlib")
+    display = delayed.select(bins=[2, 0]).plot()
+    line = display.lines_["sgd"]
+    values = delayed.by_bin("sgd")
+    assert line.get_xdata().tolist() == [0, 2]
+    np.testing.assert_array_equal(line.get_ydata(), values[[0, 2]])
+    assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["arrival", "2"]
+    assert f"at arrival and in bin 2 of 3 after 300 rows; sgd: {values[0]:.4f} to" in repr(display)
+    display = delayed.select(bins=0, models="sgd").plot()
+    assert isinstance(display, BinnedPerformanceDisplay)
+    (line,) = display.lines_.values()
+    np.testing.assert_array_equal(line.get_ydata(), delayed.curve("sgd")[:, 0, 0])
+    assert f"accuracy at arrival after 300 rows; sgd: {values[0]:.4f}" in repr(display)
+    assert "nan" not in repr(display)
+
+
+@pytest.mark.parametrize("kind", ["bins", "time", "shares"])
+def test_bins_left_out_are_not_listed(delayed, kind):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    frame = delayed.select(bins=[1, 2]).plot(kind=kind).to_frame()
+    assert sorted(set(frame.bin)) == [1, 2]
+    assert not frame.value.isna().all()
+    alone = delayed.select(bins=0).plot(kind="bins").to_frame()
+    assert set(alone.bin) == {0}
+    assert alone.value.tolist() == [delayed.by_bin(name)[0] for name in delayed.model_names]
+
+
+def test_failures_follow_the_folds(folds):
+    failing = KFoldEvaluator("accuracy", n_folds=3, random_state=0, error_score=np.nan)
+
+    class Fails(SGDClassifier):
+        def partial_fit(self, X, y, classes=None, sample_weight=None):
+            self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(X)
+            if self.n_learnt_ > 150 and self.random_state % 2:
+                raise RuntimeError("no more")
+            return super().partial_fit(X, y, classes=classes)
+
+    with pytest.warns(Warning):
+        result = failing.evaluate({"fails": Fails(), "last": Persistent()}, make_demo_stream(300))
+    for fold in result.folds:
+        part = result.select(folds=fold)
+        ended = "fails" in result.failures and result.failed_at["fails"][fold] is not None
+        assert ("fails" in part.failures) == ended
+        assert part.failed_at == ({"fails": [result.failed_at["fails"][fold]]} if ended else {})
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
 
 from skstream import (
@@ -23,6 +24,7 @@ from skstream import (
     PersistentRegressor,
     Polling,
     PrequentialEvaluator,
+    load,
     score_predictions,
     score_slices,
 )
@@ -211,6 +213,14 @@ def test_groups_are_results_of_the_masked_tape(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_one_group_is_the_whole_result(kind: str) -> None:
+    result = evaluated(kind)
+    scores = score_slices(result, np.ones(240, dtype=int))
+    same(scores.results["1"], result)
+    same(scores.overall, result)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_blocks_are_left_out_as_rows_that_were_not_asked(kind: str) -> None:
     """What is subtracted from sums is what a pass over the rest of the rows does not have."""
     result = evaluated(kind)
@@ -229,6 +239,35 @@ def test_blocks_are_left_out_as_rows_that_were_not_asked(kind: str) -> None:
                 atol=1e-12,
                 err_msg=metric,
             )
+
+
+def test_groups_can_be_compared_and_saved(tmp_path: Any) -> None:
+    result = evaluated("prequential")
+    one = score_slices(result, log()["country"]).results["DE"]
+    assert one.compare("bayes", "last").n_rows == one.compare("bayes", "most").n_rows < 160
+    same(load(one.save(tmp_path / "de.npz")), one)
+    assert one.select(models="bayes").scores["bayes"] == one.scores["bayes"]
+
+
+def test_failed_models_keep_their_error_score() -> None:
+    class Fails(BaseEstimator, ClassifierMixin):
+        def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Fails":
+            self.classes_ = np.array([0, 1])
+            return self
+
+        def predict(self, X: Any) -> Any:
+            if X[0, 0] > 150:
+                raise ValueError("no")
+            return np.zeros(len(X), dtype=int)
+
+    X, y = np.arange(200.0)[:, None], np.arange(200) % 2
+    with pytest.warns(Warning, match="failed"):
+        result = PrequentialEvaluator("accuracy", error_score=0.0).evaluate(
+            {"a": Fails(), "b": MajorityClass()}, X, y
+        )
+    scores = score_slices(result, y)
+    assert scores.results["0"].curve("a")[[140, 199], 0].tolist() == [1.0, 0.0]
+    assert np.isnan(scores.interval("1", "a", "accuracy", "cumulative")).all()
 
 
 # -- columns
@@ -413,6 +452,34 @@ def test_small_groups_are_not_worst_by_luck() -> None:
     assert not luck.worst().certain and "no group is significantly worse" in str(luck)
 
 
+def test_intervals_know_that_errors_come_in_runs() -> None:
+    rng = np.random.default_rng(0)
+    wrong = np.repeat(rng.random(200) < 0.3, 50).astype(int)
+    y = np.zeros(len(wrong), dtype=int)
+    group = np.arange(len(wrong)) % 2
+    widths = []
+    for order in (np.arange(len(wrong)), rng.permutation(len(wrong))):
+        result = score_predictions(y, {"m": wrong[order]}, metrics="accuracy", classes=[0, 1])
+        worst = score_slices(result, group[order]).worst()
+        widths.append(worst.high - worst.low)
+    assert widths[0] > 4 * widths[1]
+
+
+def test_other_measures_have_jackknife_intervals() -> None:
+    rng = np.random.default_rng(1)
+    n = 4000
+    group = rng.integers(0, 2, n)
+    y = rng.integers(0, 2, n)
+    score = np.clip(0.5 + (y - 0.5) * np.where(group, 0.1, 0.6) + rng.normal(0, 0.2, n), 0, 1)
+    result = score_predictions(y, probabilities={"m": score}, metrics=["auc", "kappa"])
+    worst = score_slices(result, group).worst()
+    assert (worst.slice, worst.metric, worst.certain) == ("1", "auc", True)
+    # As the standard error of independent rows (Hanley and McNeil), at half the level.
+    half = worst.high - worst.value
+    assert 0.02 < half < 0.06
+    assert score_slices(result, group).worst(metric="kappa").certain
+
+
 def kappa_of(cells: Any) -> Any:
     (tn, fp), (fn, tp) = cells
     agreed, n = tn + tp, tn + fp + fn + tp
@@ -452,6 +519,26 @@ def test_intervals_of_all_groups_hold(metric: str, formula: Any, n: int, wrong: 
     assert ((ends[there] >= measure.bounds[0]) & (ends[there] <= measure.bounds[1])).all()
     held = (ends[:, 0] <= truth) & (truth <= ends[:, 1]) | ~there
     assert held.reshape(150, 10).all(axis=1).mean() > 0.9
+
+
+def test_few_rows_have_no_interval_but_that_of_shares() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 290)
+    result = score_predictions(
+        y, {"m": np.where(rng.random(290) < 0.3, 1 - y, y)}, metrics=["accuracy", "kappa"]
+    )
+    scores = score_slices(result, np.where(np.arange(290) < 99, "few", "many"))
+    assert np.isfinite([scores.interval(name) for name in scores.slice_names]).all()
+    assert np.isnan(scores.interval("few", metric="kappa")).all()
+    assert np.isfinite(scores.interval("many", metric="kappa")).all()
+    y[:] = np.arange(290) % 10 == 0  # 19 rows of class 1 among the many
+    result = score_predictions(
+        y, {"m": np.where(rng.random(290) < 0.3, 1 - y, y)}, metrics=["kappa", "balanced_accuracy"]
+    )
+    for n, is_there in ((99, False), (89, True)):
+        scores = score_slices(result, np.where(np.arange(290) < n, "few", "many"))
+        assert np.isfinite(scores.interval("many", metric="balanced_accuracy")).all() == is_there
+        assert np.isfinite(scores.interval("many", metric="kappa")).all()
 
 
 def test_a_model_that_wins_overall_can_lose_in_a_group() -> None:

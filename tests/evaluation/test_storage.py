@@ -1,5 +1,6 @@
 """Checkpoints and results as files: whole or not at all, and damage is found."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -95,6 +96,22 @@ def test_a_process_killed_while_saving_leaves_a_whole_file(tmp_path):
             assert load_result(result).n_rows == 300
 
 
+def test_a_save_that_fails_midway_leaves_the_checkpoint_before(tmp_path, run, monkeypatch):
+    path = run.save(tmp_path / "run.joblib")
+    before = path.read_bytes()
+    run.update(np.zeros((1, 4)), ["UP"])
+
+    def fails(value, file):
+        file.write(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(_checkpoint.joblib, "dump", fails)
+    with pytest.raises(OSError, match=r"No space left on device.*run\.joblib"):
+        run.save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["run.joblib"]
+
+
 def test_every_damaged_checkpoint_is_refused_before_it_is_unpickled(tmp_path, run, monkeypatch):
     good = run.save(tmp_path / "run.joblib").read_bytes()
     path = tmp_path / "damaged.joblib"
@@ -150,10 +167,27 @@ def test_what_is_no_file_of_ours_is_said_with_its_path(tmp_path, run, load):
     np.savez(tmp_path / "foreign.npz", header=np.array('{"format": 2}'), checkpoints=np.arange(3))
     with pytest.raises(ValueError, match=r"foreign\.npz"):
         load(tmp_path / "foreign.npz")
+    np.savez(tmp_path / "pickled.npz", header=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(ValueError, match=r"pickled\.npz"):
+        load(tmp_path / "pickled.npz")
     with pytest.raises(ValueError, match="is a folder"):
         load(tmp_path)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "missing")
+
+
+def test_a_checkpoint_of_another_format_says_so(tmp_path, run):
+    path = tmp_path / "old.joblib"
+    for content, words in ((b"", "it is empty"), (b"\x80\x04", "it does not start as one")):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=rf"old\.joblib is not a checkpoint .* {words}"):
+            load_run(path)
+    good = run.save(tmp_path / "new.joblib").read_bytes()
+    path.write_bytes(
+        good.replace(f"checkpoint {_checkpoint.CHECKPOINT_FORMAT}".encode(), b"checkpoint 8", 1)
+    )
+    with pytest.raises(ValueError, match=r"old\.joblib has checkpoint format 8"):
+        load_run(path)
 
 
 @pytest.mark.filterwarnings("ignore:Measures .* have no running form")

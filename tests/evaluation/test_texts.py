@@ -15,6 +15,7 @@ from skstream import (
     RunOptions,
 )
 from skstream.baselines import MajorityClass, MajorityWindow, Persistent
+from skstream.model_selection import PrequentialSearch
 from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
 from skstream.streams import shuffle_rows, shuffle_within_class
@@ -78,6 +79,35 @@ def test_texts_of_any_container(container):
     evaluator = PrequentialEvaluator("accuracy", random_state=0)
     texts = CONTAINERS[container](TEXTS)
     assert evaluator.evaluate(NB, texts, y).scores == evaluator.evaluate(NB, TEXTS, y).scores
+
+
+def test_a_run_folder_tells_other_texts_apart(tmp_path):
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=tmp_path / "run")
+    first = evaluator.evaluate(SGD, TEXTS, y).scores
+    assert evaluator.evaluate(SGD, np.array(TEXTS, dtype=object), y).scores == first
+    with pytest.raises(ValueError, match="first 24 rows have other features"):
+        evaluator.evaluate(SGD, TEXTS[::-1], y)
+
+
+def test_live_questions_are_texts():
+    run = DelayedEvaluator("accuracy", random_state=0).start(NB, classes=[0, 1])
+    for i, text in enumerate(TEXTS):
+        run.ask([text], [i]) if i else run.ask(np.array([text]), [i])
+        run.label([i], y[i : i + 1])
+    expected = PrequentialEvaluator("accuracy", random_state=0).evaluate(NB, TEXTS, y)
+    assert run.result().scores == expected.scores
+    with pytest.raises(ValueError, match="that of row 25 is missing"):
+        run.ask(["win", None], [98, 99])
+
+
+def test_a_search_over_texts():
+    search = PrequentialSearch(NB, {"multinomialnb__alpha": [0.1, 1.0]})
+    search.fit(TEXTS, y)
+    assert search.predict(TEXTS[:2]).shape == (2,)
+    chunks = PrequentialSearch(NB, {"multinomialnb__alpha": [0.1, 1.0]})
+    for begin in (0, 12):
+        chunks.partial_fit(TEXTS[begin : begin + 12], y[begin : begin + 12], classes=[0, 1])
+    assert chunks.best_params_ == search.best_params_
 
 
 def test_shuffled_texts_keep_their_labels():

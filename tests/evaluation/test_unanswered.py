@@ -16,17 +16,19 @@ from sklearn.metrics import (
 from skstream import (
     DelayedEvaluator,
     KFoldEvaluator,
+    ModelError,
     Persistent,
     PersistentRegressor,
     Polling,
     PrequentialEvaluator,
+    RunOptions,
     load,
     prequential_predict,
 )
 from skstream.metrics import kappa_m_score, kappa_temporal_score
 from tests.evaluation._models import Scripted, numbered_rows
 
-N = 400
+N = 160
 LABELS = np.random.default_rng(0).choice(["a", "b", "c"], N, p=[0.5, 0.3, 0.2])
 ROWS = numbered_rows(N)
 
@@ -42,6 +44,24 @@ def evaluate(evaluator, y=LABELS, **models):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return evaluator.evaluate({"m": refusing(y=y), "last": Persistent(), **models}, ROWS, y)
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        PrequentialEvaluator("accuracy"),
+        PrequentialEvaluator("accuracy", batch_size=2, run=RunOptions(kernels=False)),
+        KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+        DelayedEvaluator("accuracy", delay=3, polling=Polling(n_bins=2)),
+    ],
+    ids=lambda evaluator: type(evaluator).__name__,
+)
+def test_no_answer_is_an_error_that_names_model_and_row(evaluator):
+    with pytest.raises(ModelError, match=r"'m'.* row 9: it gave no answer") as caught:
+        evaluate(evaluator)
+    assert caught.value.row == 9
+    with pytest.raises(ModelError, match=r"'Scripted'.* row 9: it gave no answer"):
+        prequential_predict(refusing(), ROWS, LABELS)
 
 
 NAMES = [
@@ -76,7 +96,7 @@ def twin(y, p):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("record_every", [1, 350])
+@pytest.mark.parametrize("record_every", [1, 130])
 def test_every_measure_counts_them_as_an_answer_that_no_label_agrees_with(
     n_classes, weighted, record_every
 ):
@@ -91,6 +111,16 @@ def test_every_measure_counts_them_as_an_answer_that_no_label_agrees_with(
     for name in NAMES:
         assert result.scores["m"][name] == pytest.approx(expected[name], rel=1e-9), name
     assert result.rescore(NAMES).scores["m"] == pytest.approx(result.scores["m"])
+
+
+def test_comparison_counts_them_as_wrong():
+    evaluator = PrequentialEvaluator("accuracy", unanswered="wrong")
+    result = evaluate(evaluator, y=np.repeat("a", N), always=Scripted())
+    anytime = result.compare("m", "always", test="anytime")
+    assert anytime.better == "always"
+    tested = result.compare("m", "always", test="mcnemar")
+    assert tested.better == "always"
+    assert result.compare("m", "always", test="q").ahead == "always"
 
 
 def test_folds_bins_frames_and_files_count_them(tmp_path):

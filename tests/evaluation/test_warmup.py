@@ -29,6 +29,7 @@ from skstream.baselines import MeanRegressor, PersistentRegressor, RandomClass
 from skstream.core.rows.chunk import Chunk
 from skstream.model_selection import PrequentialSearch
 from skstream.pipeline import make_stream_pipeline
+from tests._data import data_path
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 4))
@@ -63,6 +64,14 @@ def test_the_warmup_is_learnt_in_one_call_whatever_the_chunks(name, cuts) -> Non
     options = {"n_warmup": N, "kernels": len(cuts) > 1, "random_state": None}
     answers = prequential_predict(MODELS[name], chunks, classes=["down", "up"], **options)
     np.testing.assert_array_equal(answers, expected)
+
+
+def test_a_run_saved_within_the_warmup_goes_on(tmp_path) -> None:
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
+    expected = evaluator.evaluate(MODELS["pca"], X, Y).scores
+    run = evaluator.start(MODELS["pca"], classes=["down", "up"]).update(X[:7], Y[:7])
+    run = load_run(run.save(tmp_path / "run")).update(X[7:], Y[7:]).close()
+    assert run.result().scores == expected
 
 
 @pytest.mark.parametrize("cuts", [[80], [1] * 80])
@@ -206,3 +215,25 @@ def test_the_first_answer_of_baselines_in_every_kind_of_score():
         prequential_predict(RandomClass(), X, y, n_warmup=0)
     with pytest.raises(NotFittedError):
         Persistent().predict(X)
+
+
+def test_rows_asked_before_the_first_label_count_as_in_the_tables_of_the_paper():
+    pandas = pytest.importorskip("pandas")
+    labels = pandas.read_parquet(data_path("covertype_labels"))["class"].to_numpy()[:24500]
+    targets = pandas.read_parquet(data_path("bike_sharing_hour"))["cnt"].to_numpy(dtype=float)
+    cases = [
+        ("accuracy", labels, 1000, Persistent(), (0.3420, 0.7051)),
+        ("accuracy", labels, 1000, MajorityClass(), (0.3116, 0.3962)),
+        ("mae", targets, 168, MeanRegressor(), (132.30, 131.80)),
+    ]
+    for metric, y, delay, model, printed in cases:
+        evaluator = DelayedEvaluator(
+            metric,
+            delay=delay,
+            n_warmup=0,
+            run=RunOptions(keep_tape=False),
+            polling=Polling(n_bins=1, poll_every=None),
+        )
+        result = evaluator.evaluate(model, np.zeros((len(y), 1)), y)
+        values = result.by_bin(type(model).__name__)[[0, -1]]
+        np.testing.assert_array_equal(values.round(4 if metric == "accuracy" else 2), printed)
