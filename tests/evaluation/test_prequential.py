@@ -207,7 +207,7 @@ def test_bad_streams_are_named():
         evaluator.evaluate(Diary(), X, ["a"] * 5)
     with pytest.raises(ValueError, match="sample_weight of row 1 is -1"):
         evaluator.evaluate(Diary(), X, LABELS[:4], sample_weight=[1, -1, 1, 1])
-    with pytest.raises(TypeError, match=r"'LogisticRegression'.*partial_fit.*SGDClassifier"):
+    with pytest.raises(TypeError, match=r"(?s)'LogisticRegression'.*no partial_fit.*PeriodicRefit"):
         evaluator.evaluate(LogisticRegression(), X, LABELS[:4])
     with pytest.raises(TypeError, match="is the class"):
         evaluator.evaluate(SGDClassifier, X, LABELS[:4])
