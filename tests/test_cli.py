@@ -311,7 +311,7 @@ def test_the_module_is_the_program_and_help_answers_what_a_newcomer_asks() -> No
 def test_versions(run: Run) -> None:
     status, output, errors = run("versions")
     assert (status, errors) == (0, "")
-    assert f"skstream         {__version__}" in output
+    assert f"skstream: {__version__}" in output
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -381,7 +381,7 @@ MANY = "x,class\n" + "".join(f"{i},{i * 7}\n" for i in range(1001))
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        (ROWS.replace(",", ";"), [], "semicolons: 'x;day;class'. Pass options={'delimiter': ';'}"),
+        (ROWS.replace(",", ";"), [], "'x;day;class'. How the file is written is said by"),
         ("class\na\nb\n", [], "has no column beside the target 'class'"),
         ("x,class\n1,a\n2,a\n", [], "holds one label only, 'a'"),
         (MANY, [], "holds 1,001 different values, each of which would be a label"),

@@ -424,7 +424,7 @@ def test_files_and_generators_without_columns_of_times(
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2\n0 1:3\n" * 10)
     assert main(["evaluate", str(path), "--time", "t"]) == 2
-    assert "roles= is about Parquet, CSV and ARFF files" in capsys.readouterr().err
+    assert "roles= is no parameter of streams of files such as" in capsys.readouterr().err
     command = ["evaluate", "--generator", "SEA(n_rows=200)"]
     assert main([*command, "--time", "t"]) == 2
     assert "--time is about files, and --generator makes the rows" in capsys.readouterr().err

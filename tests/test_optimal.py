@@ -160,11 +160,9 @@ def test_columns_in_another_order_are_refused(engine):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=STREAM.feature_names)
     evaluator = PrequentialEvaluator("error", run=RunOptions(kernels=engine == "auto"))
-    for rows in (frame, frame.set_axis(["a", "b"], axis=1)):
-        found = evaluator.evaluate(BayesOptimal(STREAM), rows, Y).scores["BayesOptimal"]["error"]
-        assert (
-            found == evaluator.evaluate(BayesOptimal(STREAM), X, Y).scores["BayesOptimal"]["error"]
-        )
+    expected = evaluator.evaluate(BayesOptimal(STREAM), X[:150], Y[:150]).scores
+    for rows in (frame[:150], frame[:150].set_axis(["a", "b"], axis=1)):
+        assert evaluator.evaluate(BayesOptimal(STREAM), rows, Y[:150]).scores == expected
     with pytest.raises(Exception, match=r"columns are \['x2', 'x1'\].* order of the stream"):
         evaluator.evaluate(BayesOptimal(STREAM), frame[frame.columns[::-1]], Y)
 

@@ -98,7 +98,7 @@ def taped(evaluator, model, X=X, y=Y, **options):
 
 
 @pytest.mark.filterwarnings("ignore:model was never refitted")
-@examples(16)
+@examples(12)
 @given(
     every=st.integers(1, 90),
     window=st.none() | st.integers(2, 150),
@@ -351,23 +351,23 @@ def scores_of_both_paths(model, rows, y, metric="accuracy"):
 
 
 def test_sparse_rows_and_texts():
-    texts = np.array([f"word{i % 5} {label}ish" for i, label in enumerate(Y[:200])], dtype=object)
-    few = sparse.csr_array(np.where(X[:200] > 0, X[:200], 0.0))
+    texts = np.array([f"word{i % 5} {label}ish" for i, label in enumerate(Y[:110])], dtype=object)
+    few = sparse.csr_array(np.where(X[:110] > 0, X[:110], 0.0))
     for inner, rows in [
         (TREE, few),
         (make_pipeline(TfidfVectorizer(), LogisticRegression()), texts),
     ]:
-        scores = scores_of_both_paths(PeriodicRefit(inner, every=40, window=60), rows, Y[:200])
+        scores = scores_of_both_paths(PeriodicRefit(inner, every=40, window=60), rows, Y[:110])
         assert scores[0] == scores[1]
 
 
 def test_frames():
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"a": X[:200, 0], "b": RNG.choice(["x", "y", "z"], 200)})
+    frame = pd.DataFrame({"a": X[:110, 0], "b": RNG.choice(["x", "y", "z"], 110)})
     encoder = OneHotEncoder(handle_unknown="ignore")
     encode = make_column_transformer((encoder, ["b"]), remainder="passthrough")
     model = PeriodicRefit(make_pipeline(encode, TREE), every=40, window=60)
-    scores = scores_of_both_paths(model, frame, Y[:200])
+    scores = scores_of_both_paths(model, frame, Y[:110])
     assert scores[0] == scores[1]
     model.partial_fit(frame[:20], Y[:20], classes=CLASSES)
     with pytest.raises(ValueError, match="feature names"):

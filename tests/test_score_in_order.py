@@ -342,7 +342,7 @@ def prequential(model: Any, grid: dict[str, list[Any]], X: np.ndarray, y: np.nda
 
 @pytest.mark.parametrize("cv", [None, TimeSeriesSplit(3), PrequentialSplit(200)])
 def test_the_default_search_finds_what_the_evaluation_finds(cv: Any) -> None:
-    X, y = stream(900)
+    X, y = stream(500)
     model = TemporalCorrection(MultinomialNB())
     search = GridSearchCV(model, GRID, cv=cv).fit(X, y)
     scores = prequential(model, GRID, X, y)

@@ -122,7 +122,7 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
     kind : Kind, default=MODEL
         What the text describes.
     known : mapping of str to str or callable, default=None
-        Meaning of the short names, from which errors take the names of parameters.
+        Meaning of the short names, which need no quotes as arguments.
 
     Returns
     -------
@@ -145,21 +145,17 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
         raise ModelStringError(f"The {kind.noun} {_quoted(text)} cannot be read. {kind.expected}")
     call = _parsed_call(match["call"] or "()", text, kind)
     models = []
-    for place, argument in enumerate(call.args):
+    for argument in call.args:
         is_name = isinstance(argument, ast.Name) and argument.id in (known or {})
         if is_name or (isinstance(argument, ast.Call) and isinstance(argument.func, ast.Name)):
             models.append(ast.unparse(argument))
             continue
         if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
             shown = ast.unparse(argument)
-            make = (known or {}).get(match["target"])
-            takes = list(inspect.signature(make).parameters.values()) if callable(make) else []
-            named = [one.name for one in takes if one.kind is one.POSITIONAL_OR_KEYWORD]
-            name = named[place] if place < len(named) else "name"
             raise ModelStringError(
                 f"The {kind.noun} {_quoted(text)} has the positional argument {shown}. Only a "
                 f"quoted {kind.noun} can stand without a name ('{kind.example}'). Name the "
-                f"parameter: '{kind.example}({name}={shown})'."
+                f"parameter: name={shown}."
             )
         models.append(argument.value)
     parameters = {}

@@ -379,10 +379,6 @@ class SearchRun(EvaluationRun):
         outcome = super().outcome()
         return replace(outcome, run=self) if self._in_group else outcome
 
-    def kept_outcome(self) -> RunOutcome:
-        """Return what all candidates did on the tuning rows, without the run itself."""
-        return replace(self.tuning_outcome(), run=None)
-
     def leave_group(self) -> Self:
         """Go on alone, after the others were evaluated elsewhere."""
         self._in_group = False

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skstream.core.forgetting import parse_forgetting
 from skstream.core.result.assemble import failed_refits
 from skstream.core.result.select import as_passed
 from skstream.core.run.run_outcome import Cost
@@ -93,9 +92,6 @@ DEFAULTS: dict[str, Any] = {
 }
 #: Those that follow from what a stream is like, and may differ from stream to stream.
 OF_A_STREAM = frozenset({"delay", "features", "missing_labels"})
-#: Where fewer scored rows are in a window of time, its last values are said to be about few rows.
-FEW_ROWS = 30
-#: Objects without a text of their own show where they are in memory.
 
 
 def unusual_parameters(result: "EvaluationResult") -> dict[str, Any]:
@@ -291,7 +287,6 @@ def notes(result: "EvaluationResult") -> list[str]:
     lines = [
         *([unlike] if unlike else []),
         *_counts(result),
-        *_few_rows(result),
         *_reasons(result),
     ]
     lines += failed_refits(result)
@@ -313,39 +308,6 @@ def _counts(result: "EvaluationResult") -> list[str]:
     if n:
         lines.append(f"{n:,} of {n_held_out:,} holdout rows without a label: not scored")
     return lines
-
-
-def _few_rows(result: "EvaluationResult") -> list[str]:
-    """Name the windows of time whose last values are about few rows, as far as a tape says it."""
-    tape, times, lines = result.tape, result.times, []
-    if tape is None or tape.time is None or times is None or not len(times):
-        return []
-    for spelling in result.details.mechanisms.values():
-        try:
-            window = parse_forgetting(spelling)
-        except ValueError:  # of a mechanism that has no spelling, as a user's own
-            continue
-        if not window.is_window or window.duration is None:
-            continue
-        rows = np.flatnonzero(np.asarray(tape.time) > times[-1] - window.duration)
-        n = _scored(tape, rows) if len(rows) else 0
-        if 0 < n < FEW_ROWS:
-            few = plural(n, "scored row")
-            lines.append(
-                f"Careful. The values {over_rows(spelling)} are about {few}, which say little"
-            )
-    return lines
-
-
-def _scored(tape: Tape, rows: np.ndarray) -> int:
-    """Number of rows, of some on a tape, that count in the scores of a model."""
-    y, answers = np.asarray(tape.y[rows]), np.asarray(next(iter(tape.answers.values()))[0][rows])
-    if answers.ndim > 1:
-        answers = answers[:, -1]
-    counts = (y != -1) & (answers != -1) if tape.classes is not None else np.isfinite(y + answers)
-    if tape.weight is not None:
-        counts &= np.asarray(tape.weight[rows]) > 0
-    return int(np.count_nonzero(counts))
 
 
 def _reasons(result: "EvaluationResult") -> list[str]:

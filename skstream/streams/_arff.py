@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from skstream.streams._columns import misfit, numbers_of, refuse_gap
-from skstream.streams._files import DataFile
+from skstream.streams._files import FileSystem
 from skstream.streams._table import Index, TableStream, check_encoding
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import check_no_name_twice
@@ -184,7 +184,7 @@ class ARFFStream(TableStream):
 
     @cached_property
     def _headers(self) -> dict[str, Header]:
-        return {name: _opened(self._storage.file(name), self.encoding)[0] for name in self.files}
+        return {name: _opened(self._storage, name, self.encoding)[0] for name in self.files}
 
     def _attributes(self) -> Iterator[Attribute]:
         return chain.from_iterable(header.attributes for header in self._headers.values())
@@ -229,7 +229,7 @@ class ARFFStream(TableStream):
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
         pa = optional_import("pyarrow", "ARFFStream")
-        header, lines = _opened(self._storage.file(file), self.encoding)
+        header, lines = _opened(self._storage, file, self.encoding)
         as_cells = header.is_sparse and self._is_sparse and columns == list(self._roles)
         dense = set(columns) - set(self._features if as_cells else ())
         first = self._first_rows[file]
@@ -313,9 +313,9 @@ class ARFFStream(TableStream):
         return X
 
 
-def _opened(file: DataFile, encoding: str) -> tuple[Header, Iterator[Line]]:
+def _opened(storage: FileSystem, file: str, encoding: str) -> tuple[Header, Iterator[Line]]:
     """Return the header of a file, and the lines of its rows."""
-    lines, attributes = _lines(file, encoding), []
+    lines, attributes = _lines(storage.binary(file), file, encoding), []
     for number, line in lines:
         word = (line.split() or [""])[0].lower()
         if word == "@data":
@@ -335,7 +335,7 @@ def _opened(file: DataFile, encoding: str) -> tuple[Header, Iterator[Line]]:
         raise ValueError(
             f"{file} cannot be read as an ARFF file: it declares no @attribute above @data."
         )
-    check_no_name_twice([one.name for one in attributes], str(file))
+    check_no_name_twice([one.name for one in attributes], file)
     first = next(lines, None)
     row = "" if first is None else first[1]
     has_tabs = "\t" in row.strip() and "," not in row
@@ -343,9 +343,9 @@ def _opened(file: DataFile, encoding: str) -> tuple[Header, Iterator[Line]]:
     return header, lines if first is None else chain([first], lines)
 
 
-def _lines(file: DataFile, encoding: str) -> Iterator[Line]:
+def _lines(opened: Any, file: str, encoding: str) -> Iterator[Line]:
     """Lines that are neither empty nor comments."""
-    with io.TextIOWrapper(file.binary(), encoding, newline="\n") as text:
+    with io.TextIOWrapper(opened, encoding, newline="\n") as text:
         try:
             for number, line in enumerate(text, 1):
                 # A tab at the end of a line stands before a missing value.

@@ -295,7 +295,7 @@ class CSVStream(TableStream):
         pa, csv = (optional_import(f"pyarrow{end}", "CSVStream") for end in ("", ".csv"))
         try:
             return csv.open_csv(
-                self._storage.file(file).by_arrow(),
+                self._storage.by_arrow(file),
                 read_options=csv.ReadOptions(
                     autogenerate_column_names=not self.header,
                     encoding=self.encoding,

@@ -112,56 +112,6 @@ def checked_keys(given: Any, parameter: str, known: Iterable[str]) -> dict[str, 
     return dict(given or {})
 
 
-@dataclass(frozen=True)
-class DataFile:
-    """A file of a stream.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it: an absolute path, a URI, or a path in the file system given.
-    path : str
-        Path on its file system.
-    filesystem : object
-        File system of pyarrow; None for the local disk.
-    """
-
-    name: str
-    path: str
-    filesystem: Any
-
-    def __str__(self) -> str:
-        return self.name
-
-    def by_arrow(self) -> Any:
-        """Open it for reading, decompressed if its name says that it must be, by pyarrow."""
-        with self.named_if_missing():
-            if self.filesystem is None:
-                return optional_import("pyarrow", "CSVStream").input_stream(self.path)
-            return self.filesystem.open_input_stream(self.path)
-
-    def binary(self) -> Any:
-        """Open it as `by_arrow` does, for reading by lines; local files without pyarrow."""
-        if self.filesystem is not None:
-            return io.BufferedReader(self.by_arrow())
-        openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
-        with self.named_if_missing():
-            return openers.get(os.path.splitext(self.path)[1].lower(), open)(self.path, "rb")
-
-    @contextmanager
-    def named_if_missing(self) -> Iterator[None]:
-        """Say where the file is missing, which was there when the stream was made."""
-        try:
-            yield
-        except FileNotFoundError as error:
-            raise FileNotFoundError(
-                f"There is no file {self.name!r} in process {os.getpid()} on {gethostname()}, "
-                "though it was there when the stream was made. Worker processes open files "
-                "themselves, each on its own machine, and files in memory belong to one process: "
-                "put them where all see them under the same name. Otherwise it was removed since."
-            ) from error
-
-
 @dataclass
 class FileSystem:
     """The files of a stream, in their order; a worker process opens the file system anew.
@@ -188,9 +138,33 @@ class FileSystem:
         """File system of pyarrow; None for the local disk."""
         return self.filesystem if self.uri is None else _of_uri(self.uri)[0]
 
-    def file(self, name: str) -> DataFile:
-        """Return the file of that name."""
-        return DataFile(name, self.files[name], self.system)
+    def by_arrow(self, name: str) -> Any:
+        """Open a file for reading, decompressed if its name says that it must be, by pyarrow."""
+        with self.named_if_missing(name):
+            if self.system is None:
+                return optional_import("pyarrow", "CSVStream").input_stream(self.files[name])
+            return self.system.open_input_stream(self.files[name])
+
+    def binary(self, name: str) -> Any:
+        """Open a file as `by_arrow` does, for reading by lines; local files without pyarrow."""
+        if self.system is not None:
+            return io.BufferedReader(self.by_arrow(name))
+        openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+        with self.named_if_missing(name):
+            return openers.get(os.path.splitext(name)[1].lower(), open)(self.files[name], "rb")
+
+    @contextmanager
+    def named_if_missing(self, name: str) -> Iterator[None]:
+        """Say where a file is missing, which was there when the stream was made."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise FileNotFoundError(
+                f"There is no file {name!r} in process {os.getpid()} on {gethostname()}, though it "
+                "was there when the stream was made. Worker processes open files themselves, each "
+                "on its own machine, and files in memory belong to one process: put them where all "
+                "see them under the same name. Otherwise it was removed since."
+            ) from error
 
     def contents(self) -> list[tuple[int, int | None]]:
         """Size of each file, and a checksum of blocks all over it if it is on a local disk."""

@@ -9,6 +9,7 @@ from skstream.streams._csv import CSVStream
 from skstream.streams._files import FileStream, find, is_uri, shown_uri
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._svmlight import SVMLightStream
+from skstream.utils._choices import did_you_mean
 
 _PACKED = (".gz", ".bz2", ".zst", ".lz4")
 #: Kinds of files by their names in messages: endings, and streams.
@@ -49,15 +50,15 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
                 "A URI holds a password, which others could read on the command line. Leave it "
                 "out: file systems find credentials in their settings and environment variables."
             )
-    endings = [end for known, _ in _KINDS.values() for end in known]
+    endings = [end for ends, _ in _KINDS.values() for end in ends]
     packed = [end + packing for end in endings for packing in ("", *_PACKED)]
     files = list(find(paths[0] if len(paths) == 1 else paths, packed).files)
     kinds = {_kind(file): file for file in files}
     if "" in kinds:
-        known = " nor ".join(f"{kind} file" for kind in _KINDS)
+        all_kinds = " nor ".join(f"{kind} file" for kind in _KINDS)
         raise ValueError(
-            f"{kinds['']} is neither {known} ({', '.join(endings)}; texts may be compressed, as "
-            f"in .csv.gz)."
+            f"{kinds['']} is neither {all_kinds} ({', '.join(endings)}; texts may be compressed, "
+            "as in .csv.gz)."
         )
     if len(kinds) > 1:
         raise ValueError(
@@ -70,8 +71,12 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
         options["target"] = target
     elif "target" in signature(opened).parameters:
         raise ValueError(f"{files[0]} is {kind} file: name the column of its labels with target=.")
-    for name in options.keys() - {*signature(opened).parameters, *opened.default_options}:
-        raise ValueError(f"{name}= is not about {kind} file, which {files[0]} is.")
+    known = {*signature(opened).parameters, *opened.default_options}
+    for name in options.keys() - known:
+        raise ValueError(
+            f"{name}= is no parameter of streams of files such as {files[0]}, which is {kind} file."
+            f"{did_you_mean(name, known)}"
+        )
     if _without_packing(files[0]).endswith(".tsv"):
         options.setdefault("delimiter", "\t")
     reading = {name: options.pop(name) for name in list(options) if name in opened.default_options}

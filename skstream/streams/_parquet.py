@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from skstream.streams._columns import values_of
-from skstream.streams._files import DataFile
+from skstream.streams._files import FileSystem
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import check_no_name_twice
@@ -156,12 +156,12 @@ class ParquetStream(TableStream):
         """Number of rows, from the footers of the files."""
         total = 0
         for file in self.files:
-            with _open(self._storage.file(file)) as parquet:
+            with _open(self._storage, file) as parquet:
                 total += parquet.metadata.num_rows
         return total
 
     def _types(self) -> dict[str, Any]:
-        with _open(self._storage.file(self.files[0])) as parquet:
+        with _open(self._storage, self.files[0]) as parquet:
             about = _about(parquet.schema_arrow)
         # Only names, so that a pickle stays small.
         self._named_nominal = set(about.get("nominal", ()))
@@ -175,7 +175,7 @@ class ParquetStream(TableStream):
         return types
 
     def _types_in(self, file: str) -> dict[str, Any]:
-        with _open(self._storage.file(file)) as parquet:
+        with _open(self._storage, file) as parquet:
             schema = parquet.schema_arrow
         check_no_name_twice(schema.names, file)
         return {field.name: field.type for field in schema}
@@ -183,7 +183,7 @@ class ParquetStream(TableStream):
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
         # Texts of categories are stored as codes, which need not become texts in between.
         nominal = [name for name in columns if name in self._texts and self._is_nominal(name)]
-        with _open(self._storage.file(file), nominal) as parquet:
+        with _open(self._storage, file, nominal) as parquet:
             yield from parquet.iter_batches(self.chunk_size, columns=columns)
 
     def _declared_nominal(self) -> set[str]:
@@ -196,7 +196,7 @@ class ParquetStream(TableStream):
         # A dict keeps the order in which the files name the categories.
         found: dict[str, dict[Any, None]] = {name: {} for name in columns}
         for file in self.files:
-            with _open(self._storage.file(file)) as parquet:
+            with _open(self._storage, file) as parquet:
                 declared = _in_metadata(parquet.schema_arrow)
                 stored = _in_dictionaries(parquet, [n for n in found if n not in declared])
             for name in list(found):
@@ -208,17 +208,17 @@ class ParquetStream(TableStream):
         return {name: list(values) for name, values in found.items()}
 
 
-def _open(file: DataFile, read_dictionary: Sequence[str] = ()) -> Any:
+def _open(storage: FileSystem, file: str, read_dictionary: Sequence[str] = ()) -> Any:
     pa = optional_import("pyarrow", "ParquetStream")
     parquet = optional_import("pyarrow.parquet", "ParquetStream")
     try:
         # pyarrow's default (pre_buffer=True) keeps every row group read so far until the end.
-        with file.named_if_missing():
+        with storage.named_if_missing(file):
             return parquet.ParquetFile(
-                file.path,
-                filesystem=file.filesystem,
+                storage.files[file],
+                filesystem=storage.system,
                 pre_buffer=False,
-                buffer_size=_BUFFER if file.filesystem is None else _REMOTE_BUFFER,
+                buffer_size=_BUFFER if storage.system is None else _REMOTE_BUFFER,
                 read_dictionary=list(read_dictionary),
             )
     except pa.ArrowInvalid as error:

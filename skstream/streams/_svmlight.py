@@ -210,7 +210,7 @@ class SVMLightStream(FileStream):
         for name in self.files:
             self._first_rows[name], line = row, 1
             try:
-                with self._storage.file(name).binary() as file:
+                with self._storage.binary(name) as file:
                     while lines := list(islice(file, self.chunk_size)):
                         try:
                             piece = rows_of(lines)

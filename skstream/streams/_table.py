@@ -450,16 +450,17 @@ class TableStream(FileStream):
             )
 
     def _scan_classes(self) -> NDArray[Any] | None:
-        try:
-            found = [distinct_labels(labels) for labels in self.labels()]
-        except ValueError:  # fractional targets
-            return None
+        found = []
+        for labels in self.labels():
+            try:
+                found.append(distinct_labels(labels))
+            except ValueError:  # fractional targets
+                return None
         if not found:
             raise ValueError(f"The stream is empty: {self._in_words()} has no row.")
-        found = [labels for labels in found if len(labels)]
-        if not found:
+        if not any(map(len, found)):
             raise ValueError(f"The target column {self.target!r} holds no label at all.")
-        return joined_classes(found)
+        return joined_classes([labels for labels in found if len(labels)])
 
     def _index(self, columns: list[str]) -> Index:
         """Codes of the categories of those columns that are nominal."""

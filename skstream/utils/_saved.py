@@ -138,7 +138,7 @@ def no_such_file(path: str | os.PathLike[str]) -> FileNotFoundError:
 # -- objects as data
 
 
-def as_data(value: Any, arrays: Arrays | None = None, folder: Path = Path(), at: str = "") -> Any:
+def as_data(value: Any, arrays: Arrays, at: str = "") -> Any:
     """Return what JSON can hold of an object; `of_data` makes an equal one of it.
 
     Parameters
@@ -146,26 +146,21 @@ def as_data(value: Any, arrays: Arrays | None = None, folder: Path = Path(), at:
     value : object
         A data class, or what Python's containers, numbers and texts are made of. Fields that have
         their default are left out.
-    arrays : dict, default=None
-        Arrays are put in there, by their places in the object. None: they are among the data.
-    folder : Path, default=Path()
-        Paths are written as seen from there.
+    arrays : dict
+        Arrays are put in there, by their places in the object.
     at : str, default=""
         Place of the value in the object.
     """
 
     def inner(name: object, one: Any) -> Any:
-        return as_data(one, arrays, folder, f"{at}/{name}".lstrip("/"))
+        return as_data(one, arrays, f"{at}/{name}".lstrip("/"))
 
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return {"$number": str(value)}  # JSON has no NaN
     if hasattr(value, "__array__"):
-        array = np.asarray(value)
-        if arrays is None:
-            return {"$values": inner("", _plain_values(array)), "dtype": array.dtype.str}
-        arrays[at] = _plain_array(array)
+        arrays[at] = _plain_array(np.asarray(value))
         return {"$array": at}
     if is_dataclass(value) and not isinstance(value, type):
         given = [(one, getattr(value, one.name)) for one in fields(value)]
@@ -183,18 +178,14 @@ def as_data(value: Any, arrays: Arrays | None = None, folder: Path = Path(), at:
         return listed if isinstance(value, list) else {"$tuple": listed}
     if isinstance(value, timedelta):
         return {"$microseconds": value // _MICROSECOND}
-    if isinstance(value, Path):
-        return {"$path": os.path.relpath(value, folder)}
     return value
 
 
-def of_data(
-    data: Any, classes: Classes, arrays: Arrays | None = None, folder: Path = Path()
-) -> Any:
+def of_data(data: Any, classes: Classes, arrays: Arrays) -> Any:
     """Make the object that `as_data` was given; of other classes than those named none is made."""
 
     def inner(one: Any) -> Any:
-        return of_data(one, classes, arrays, folder)
+        return of_data(one, classes, arrays)
 
     if isinstance(data, list):
         return list(map(inner, data))
@@ -202,11 +193,9 @@ def of_data(
         return data
     match next((key for key in data if key.startswith("$")), ""):
         case "$array":
-            return (arrays or {})[data["$array"]]
+            return arrays[data["$array"]]
         case "$number":
             return float(data["$number"])
-        case "$values":
-            return np.array(inner(data["$values"]), dtype=data["dtype"])
         case "$class":
             if data["$class"] not in classes:
                 raise ValueError(f"it holds a {data['$class']}")
@@ -218,8 +207,6 @@ def of_data(
             return tuple(map(inner, data["$tuple"]))
         case "$microseconds":
             return timedelta(microseconds=data["$microseconds"])
-        case "$path":
-            return Path(os.path.normpath(folder / data["$path"]))
     return {key: inner(one) for key, one in data.items()}
 
 
@@ -230,22 +217,6 @@ def _is_left_out(field: Field[Any], value: Any) -> bool:
     return field.metadata == NOT_SAVED or bool(is_default)
 
 
-def _plain_values(array: np.ndarray) -> list[Any]:
-    """Return the values of an array, each of which JSON can hold."""
-    values: list[Any] = array.tolist()
-    for one in values:
-        if not isinstance(one, str | int | float):
-            raise _no_data(one)
-    return values
-
-
-def _no_data(label: Any) -> ValueError:
-    return ValueError(
-        f"Labels of type {type(label).__name__} cannot be saved as data; use strings or numbers as "
-        "labels."
-    )
-
-
 def _plain_array(array: np.ndarray) -> np.ndarray:
     """Return labels that are Python objects as an array that needs no pickle."""
     if not array.dtype.hasobject:
@@ -253,7 +224,10 @@ def _plain_array(array: np.ndarray) -> np.ndarray:
     values = array.tolist()
     plain = np.array(values)
     if plain.dtype == object:
-        raise _no_data(values[0])
+        raise ValueError(
+            f"Labels of type {type(values[0]).__name__} cannot be saved as data; use strings or "
+            "numbers as labels."
+        )
     lost = [label for label in values if label[-1:] in ("\0", b"\0")]
     if lost:
         raise ValueError(
@@ -274,7 +248,7 @@ def save_npz(path: str | Path, value: Any, *, compress: bool = True) -> Path:
     path = Path(path)
     path = path if path.suffix else path.with_suffix(".npz")
     arrays: Arrays = {}
-    data = as_data(value, arrays, path.parent)
+    data = as_data(value, arrays)
     header = {"format": FORMAT, "parts": sorted(arrays), **data}  # no checksum is of names
     save: Any = np.savez_compressed if compress else np.savez
     with atomic_write(path) as temporary, temporary.open("wb") as file:
@@ -311,7 +285,7 @@ def load_npz(
     """
     arrays, header = _read(path, what, hint, max_bytes)
     try:
-        value = of_data(header, classes, arrays, path.parent)
+        value = of_data(header, classes, arrays)
         check_types(value)
         if check is not None:
             check(value)

@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 import warnings
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -515,7 +515,12 @@ def test_what_no_process_can_be_sent_is_named_before_workers_start(monkeypatch):
 
 X = np.arange(300.0)[:, np.newaxis]
 Y = np.where(np.arange(300) % 3, "a", "b")
-WHOLE = prequential_predict(IncrementalGaussianNB(), X, Y)
+
+
+@cache
+def whole():
+    """Answers to all rows."""
+    return prequential_predict(IncrementalGaussianNB(), X, Y)
 
 
 class Stops(IncrementalGaussianNB):
@@ -537,7 +542,7 @@ def test_ctrl_c_inside_a_model() -> None:
     y_pred, rows = caught.value.result
     assert 0 < len(rows) < 100  # rows are cut by time
     np.testing.assert_array_equal(rows, np.arange(1, len(rows) + 1))
-    np.testing.assert_array_equal(y_pred, WHOLE[: len(rows)])
+    np.testing.assert_array_equal(y_pred, whole()[: len(rows)])
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
@@ -557,4 +562,4 @@ def test_a_failing_model_carries_its_answers() -> None:
         prequential_predict(Stops(error=ValueError), X, Y, return_rows=True)
     y_pred, rows = caught.value.result
     np.testing.assert_array_equal(rows, np.arange(1, 100))
-    np.testing.assert_array_equal(y_pred, WHOLE[:99])
+    np.testing.assert_array_equal(y_pred, whole()[:99])

@@ -13,7 +13,7 @@ from scipy import sparse
 
 import skstream as sk
 from skstream.core.run import run as _pace
-from skstream.core.run.checkpoint import load_about, load_checkpoint
+from skstream.core.run.checkpoint import load_about, load_run
 from skstream.core.run.read_checksums import PassChecksums
 from skstream.streams import as_stream
 from tests.evaluation.test_checkpoints import assert_same_result
@@ -117,7 +117,7 @@ def resume(folder, *call, **options):
 def pass_over(folder, *source):
     """Do the part of a call in which rows are compared."""
     (path,) = folder.glob("1-of-1.checkpoint")
-    run, about = load_checkpoint(path), load_about(path)
+    run, about = load_run(path), load_about(path)
     assert run.n_rows == STOP
     taken = {name: tuple(sums) for name, sums in about["read"].items()}
     run._is_closed = True  # no more rows are taken

@@ -4,6 +4,7 @@ import datetime
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier
 
@@ -260,7 +261,8 @@ def test_an_infinite_column_of_delays_is_named_where_a_model_cannot_take_it(n_jo
         polling=Polling(n_bins=2),
     )
     models = {"a": SGDClassifier(), "b": SGDClassifier()}
-    with pytest.raises(ModelError, match="row 4") as caught:
+    threads = parallel_config(backend="threading")
+    with threads, pytest.raises(ModelError, match="row 4") as caught:
         evaluator.evaluate(models, rows, np.arange(12) % 2)
     assert "column 'wait', which holds the delays, is also a feature" in caught.value.__notes__[0]
     apart = DelayedEvaluator("accuracy", delay=rows["wait"].to_numpy(), polling=Polling(n_bins=2))

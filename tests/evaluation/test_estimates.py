@@ -179,7 +179,7 @@ def test_rows_whose_labels_never_come_can_be_left_out() -> None:
     plain = estimate_unlabelled(y, [0.8] * n, **given)
     assert plain.waiting_now == {"model": 200 + 7}
     assert plain.overdue == {"model": 197}
-    assert "pass max_wait=" in str(plain)
+    assert "never get one (max_wait=" in str(plain)
     assert plain.best["model"]["accuracy"] is None
     found = estimate_unlabelled(y, [0.8] * n, **given, max_wait=15)
     assert found.waiting_now == {"model": 12}  # of the last 16 rows; 4 have their labels

@@ -1,8 +1,6 @@
 """Printed tables say whatever about an evaluation is not the default."""
 
 import inspect
-from datetime import timedelta
-from functools import partial
 
 import numpy as np
 import pytest
@@ -22,7 +20,7 @@ from skstream.baselines import MeanRegressor
 from skstream.forgetting import SlidingWindow
 from skstream.reports._report import DEFAULTS
 from skstream.stats._report import over_rows
-from skstream.streams import as_stream, make_demo_stream
+from skstream.streams import make_demo_stream
 
 EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
 #: Parameters that change no number, and those that a table shows otherwise.
@@ -152,23 +150,3 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
     result = run.update(stream.X[50:], targets[50:]).result()
     assert "1 row without a label: neither learnt nor scored" in str(result)
     assert result.rescore("mse").n_unlabelled == 1
-
-
-@pytest.mark.parametrize("protocol", ["prequential", "delayed", "folds"])
-def test_a_window_of_time_with_few_scored_rows_is_named(protocol: str) -> None:
-    stream = as_stream(
-        np.zeros((200, 1)), ["a", "b"] * 100, arrival=np.datetime64("2025-01-01") + np.arange(200)
-    )
-    kind = {
-        "prequential": PrequentialEvaluator,
-        "delayed": partial(DelayedEvaluator, delay=timedelta(hours=1)),
-        "folds": partial(KFoldEvaluator, n_folds=2),
-    }[protocol]
-    forgetting = ["cumulative", "window:10D", "window:60D", "window:5"]
-    result = kind("accuracy", forgetting=forgetting).evaluate({"m": MajorityClass()}, stream)
-    said = "Careful. The values over the last {} are about {} scored rows, which say little"
-    assert said.format("10D", 10) in str(result)
-    assert str(result).count("Careful") == 1
-    for days, careful in ((29, True), (30, False)):
-        text = str(result.rescore("accuracy", forgetting=f"window:{days}D"))
-        assert (said.format(f"{days}D", days) in text) is careful

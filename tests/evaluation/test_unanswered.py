@@ -28,7 +28,7 @@ from skstream import (
 from skstream.metrics import kappa_m_score, kappa_temporal_score
 from tests.evaluation._models import Scripted, numbered_rows
 
-N = 400
+N = 160
 LABELS = np.random.default_rng(0).choice(["a", "b", "c"], N, p=[0.5, 0.3, 0.2])
 ROWS = numbered_rows(N)
 
@@ -96,7 +96,7 @@ def twin(y, p):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("record_every", [1, 350])
+@pytest.mark.parametrize("record_every", [1, 130])
 def test_every_measure_counts_them_as_an_answer_that_no_label_agrees_with(
     n_classes, weighted, record_every
 ):

@@ -114,7 +114,7 @@ def check_law(
     kind=st.sampled_from(KINDS),
     is_weighted=st.booleans(),
 )
-@examples(60)
+@examples(28)
 def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
     check_law(seed, timeline, method, kind, is_weighted)
 

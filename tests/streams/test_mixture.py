@@ -231,10 +231,7 @@ A = Component("A", 1, (0, 0), (1, 1))
             lambda: Component("A", 0, (0, 0), (1, 1), phases=[Phase(0, 9, move=(1, 1))]),
             r"Component 'A' at \(0.0, 0.0\) has weight 0 at every row",
         ),
-        (
-            lambda: Component("A", 1, (0, 0), (1, 0)),
-            "The covariance of component 'A' must be positive definite: variances must be 2",
-        ),
+        (lambda: Component("A", 1, (0, 0), (1, 0)), "The covariance of component 'A' must be"),
         (
             lambda: Component.from_covariance("A", 1, (0, 0), [[1, 2], [2, 1]]),
             "must be a symmetric positive definite matrix of shape",
@@ -269,27 +266,14 @@ A = Component("A", 1, (0, 0), (1, 1))
             lambda: GaussianMixtureStream([A, Component("B", 1, (0, 0), (1, 1), start=50)], 50),
             "Label 'B' is never generated: its components have no weight at any row of the stream",
         ),
-        (
-            lambda: GaussianMixtureStream([A], class_weights={"C": 1}),
-            r"class_weights names 'C', and the classes are \['A'\]",
-        ),
-        (
-            lambda: GaussianMixtureStream([A]).posterior([[1.0]], 0),
-            r"X must have 2 columns, as the rows of the stream. Got shape \(1, 1\)",
-        ),
-        (
-            lambda: GaussianMixtureStream([A]).posterior([[1, 1]], -1),
-            "t must be a row number >= 0",
-        ),
+        (lambda: GaussianMixtureStream([A], class_weights={"C": 1}), "class_weights names 'C',"),
+        (lambda: GaussianMixtureStream([A]).posterior([[1.0]], 0), "X must have 2 columns, as"),
+        (lambda: GaussianMixtureStream([A]).posterior([[1, 1]], -1), "t must be a row number >= 0"),
         (
             lambda: GaussianMixtureStream([A]).posterior([[1, 1]], [1, 2]),
             "one for each of the 1 vectors. Got 2",
         ),
-        (
-            lambda: load_testbed("NSXX"),
-            "name must be 'NSGT', 'NSGT-F', 'NSGR', 'NSLC', 'NSGT-I', 'NSPC', 'NSPC-A', 'NSGT-5D' "
-            "or 'NSCX'. Got 'NSXX'",
-        ),
+        (lambda: load_testbed("NSXX"), "name must be 'NSGT', 'NSGT-F', 'NSGR', 'NSLC', 'NSGT-I',"),
         (lambda: load_testbed("NSGT", speed=0), "speed must be a finite number > 0. Got 0"),
     ],
 )

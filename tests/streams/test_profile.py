@@ -1,6 +1,5 @@
 """Profile of the labels: P(M), P(T), Delta(l) and what they advise."""
 
-import copy
 import itertools
 import math
 import pickle
@@ -74,12 +73,6 @@ def test_cutting_changes_nothing(sequence, chunk_size):
     assert same(label_profile(iter(sequence)), whole)
 
 
-def test_the_law_of_cutting_catches_a_profile_of_chunks():
-    labels = ["a", "b"] * 4
-    halves = [label_profile(labels[:3]), label_profile(labels[3:])]
-    assert not same(halves[0], label_profile(labels))
-
-
 def test_names_of_labels_do_not_matter():
     labels = [0, 0, 1, 1, 1, 0, 2, 2, 0, 0]
     names = np.array(["x", "y", "z"])[labels]
@@ -93,6 +86,7 @@ def test_names_of_labels_do_not_matter():
         (["up"] * 50 + ["down"] * 50, True, "depend on their past (P(T) = 0.990, P(M) = 0.500)"),
         (["up", "up", "down"] * 50, False, "does not beat the majority class"),
         ([0, 0, 1, 1], True, "within the sampling error of 4 labels"),
+        ([1, 1, 1], False, "All 3 labels are 1: nothing can be learnt."),
     ],
 )
 def test_advice(labels, depends, words):
@@ -101,18 +95,7 @@ def test_advice(labels, depends, words):
     assert words in profile.advice
     assert ("sampling error" in profile.advice) == ("sampling error" in words)
     assert ("TemporalCorrection" in profile.advice) == depends
-
-
-def test_one_class():
-    assert label_profile([1, 1, 1]).advice == "All 3 labels are 1: nothing can be learnt."
-    assert math.isnan(label_profile([1]).persistence)
-
-
-def test_a_profile_can_be_pickled_and_copied():
-    profile = label_profile([0, 1, 1])
-    for twin in (pickle.loads(pickle.dumps(profile)), copy.deepcopy(profile)):
-        assert same(twin, profile)
-        assert repr(twin) == repr(profile)
+    assert repr(pickle.loads(pickle.dumps(profile))) == repr(profile)
 
 
 def test_representations():
@@ -170,14 +153,6 @@ def test_a_cycle_depends_on_the_past():
     assert "P(S) succession  1.0000" in repr(profile)
 
 
-def test_alternating_labels_depend_on_the_past():
-    rng = np.random.default_rng(0)
-    labels = np.cumsum(rng.random(600) < 0.8) % 2
-    profile = label_profile(labels)
-    assert profile.persistence < 0.3 < 0.7 < profile.succession
-    assert "by more than repetition" in profile.advice
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 24, 200])
 @pytest.mark.parametrize("n_rows", [100, 1000, 5000])
 def test_independent_labels_do_not_follow_each_other(n_classes, n_rows):
@@ -189,20 +164,6 @@ def test_independent_labels_do_not_follow_each_other(n_classes, n_rows):
             assert "by more than repetition" not in profile.advice
             if profile.temporal_dependence:  # by the paper's rule, and then it is said
                 assert "within the sampling error" in profile.advice
-
-
-def test_imbalanced_labels_are_judged_against_the_majority():
-    labels = np.random.default_rng(0).random(5000) < 0.07
-    profile = label_profile(labels)
-    assert not profile.temporal_dependence
-    assert "judge models against the majority" in profile.advice
-
-
-def test_labels_that_persist_are_judged_against_persistent():
-    rng = np.random.default_rng(0)
-    profile = label_profile(np.cumsum(rng.random(3000) < 0.15) % 2)
-    assert profile.succession == profile.persistence
-    assert "judge models against Persistent" in profile.advice
 
 
 def test_many_classes_need_no_table_of_all_pairs():
@@ -224,9 +185,7 @@ def test_a_column_that_is_the_label_is_named():
     price, label = prices(rng)
     noise, category = rng.normal(size=6000), np.where(label == "UP", "x", "y")
     X = np.column_stack([noise, price])
-    with pytest.warns(
-        UserWarning, match=r"'column 1', less its mean over the 48 rows before, gives"
-    ):
+    with pytest.warns(UserWarning, match="'column 1', less its mean over the 48 rows before,"):
         profile = label_profile(as_stream(X, label))
     assert [(one.name, one.window) for one in profile.label_columns] == [("column 1", 48)]
     assert profile.label_columns[0].accuracy > 0.99
@@ -282,13 +241,6 @@ def test_a_label_among_numbers_is_named_whatever_its_classes(n_classes):
     X[7, 0] = np.nan  # a gap hides nothing
     with pytest.warns(UserWarning, match="'column 0' gives the label.*'column 1' gives"):
         label_profile(as_stream(X, y))
-
-
-def test_gaps_do_not_hide_a_price_that_is_the_label():
-    price, label = prices(np.random.default_rng(0))
-    price[:3] = np.nan
-    with pytest.warns(UserWarning, match="'column 0', less its mean over the 48 rows before"):
-        label_profile(as_stream(price[:, None], label))
 
 
 def test_the_labels_of_a_stream_of_one_pass_are_profiled_alone():

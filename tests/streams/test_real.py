@@ -30,22 +30,6 @@ def test_electricity():
     assert "judge models against Persistent" in profile.advice
 
 
-def test_powersupply_goes_round_in_a_day():
-    profile = label_profile(real_stream("powersupply"))
-    assert profile.persistence < profile.majority_prior < 0.05
-    assert profile.succession > 0.99
-    assert profile.temporal_dependence
-    assert "TemporallyAugmented" in profile.advice
-    assert "judge models against the majority" not in profile.advice
-
-
-@pytest.mark.parametrize("name", ["gmsc", "sea_60k", "weather_noaa", "ozone_eighthr"])
-def test_streams_without_temporal_dependence(name):
-    profile = label_profile(real_stream(name))
-    assert not profile.temporal_dependence
-    assert "judge models against the majority" in profile.advice
-
-
 def test_kdd99_categories_are_those_declared():
     stream = real_stream("kdd99_10pct")
     assert len(stream.classes) == 23

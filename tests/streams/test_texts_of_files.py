@@ -84,24 +84,13 @@ def test_dictionaries_of_texts(tmp_path):
         ({"text": "amount"}, "'amount', which holds no texts but double"),
         ({"text": "label"}, "text names the column 'label', which is the target"),
         ({"text": "words", "nominal": ["words"]}, "is named in nominal= and in text="),
-        (
-            {"text": "words", "columns": ["words", "amount"]},
-            "there are more: .*as_frame=True",
-        ),
+        ({"text": "words", "columns": ["words", "amount"]}, "there are more: .*as_frame=True"),
         ({"text": ["words", "amount"]}, "there are more: .*as_frame=True"),
     ],
 )
 def test_wrong_columns_of_texts(tmp_path, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         ParquetStream(parquet(tmp_path), target="label", **options)
-
-
-def test_too_many_texts_for_categories_are_pointed_to_text(tmp_path):
-    pytest.importorskip("pyarrow")
-    path = tmp_path / "mail.csv"
-    path.write_text("words,label\n" + "".join(f"text {i} here,{i % 2}\n" for i in range(1100)))
-    with pytest.raises(ValueError, match=r"looks like free text.*read with text='words'"):
-        list(CSVStream(path, target="label"))
 
 
 def test_the_command_line_reads_texts(tmp_path, capsys):

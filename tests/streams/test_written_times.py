@@ -84,12 +84,7 @@ def test_every_format_gives_the_times(kind, how, steps, as_text, tmp_path_factor
         ("13/13/2024", {"time_format": "%d/%m/%Y"}, StreamError, "time_format='%d/%m/%Y' does not"),
         ("soon", {"time_format": "s"}, StreamError, "Row 0 has 'soon' in column 'when'"),
         ("31/01/2024", {}, TypeError, "holds categories. If these are times, .*time_format.*'ms'"),
-        (
-            "31/01/2024",
-            {"time_format": "dd/mm/yyyy"},
-            ValueError,
-            "time_format= must be a format of strptime.* 'dd/mm/yy",
-        ),
+        ("31/01/2024", {"time_format": "dd/mm/yyyy"}, ValueError, "time_format= must be a format"),
         ("1/1/24 3 PM", {"time_format": "%d/%m/%y %H %p"}, ValueError, "has %p, which needs %I"),
         ("31/01/24 03", {"time_format": "%d/%m/%y %I"}, ValueError, "has %I, which needs %p"),
         ("31/01/2024", {"time_format": 3}, ValueError, "format of strptime.* Got 3 instead"),

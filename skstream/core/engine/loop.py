@@ -123,11 +123,15 @@ class Loop:
 
     def run(self, block: Block) -> np.ndarray:
         """Execute the block and return the answers to its asks, in their order."""
-        # Copies: models may write into what they are given, and other models read the same.
+        return self._run_directly(block) if self._is_direct(block) else self._run_calls(block)
+
+    def _labels_and_weight(self, block: Block) -> tuple[np.ndarray, np.ndarray | None]:
+        """Copies: models may write into what they are given, and other models read the same."""
         labels = block.y.copy() if self.task.classes is None else self.task.classes[block.y]
-        weight = None if block.weight is None else block.weight.copy()
-        if self._is_direct(block):
-            return self._run_directly(block, labels, weight)
+        return labels, None if block.weight is None else block.weight.copy()
+
+    def _run_calls(self, block: Block) -> np.ndarray:
+        labels, weight = self._labels_and_weight(block)
         answers: list[np.ndarray] = []
         for is_ask, begin, end in block.calls():
             started = perf_counter()
@@ -162,21 +166,13 @@ class Loop:
         known: bool = self.estimator.classes_.tolist() == self.task.classes.tolist()
         return known  # else the checks say what is wrong
 
-    def _run_directly(
-        self, block: Block, labels: np.ndarray, weight: np.ndarray | None
-    ) -> np.ndarray:
+    def _run_directly(self, block: Block) -> np.ndarray:
         """Execute a block by calls of the model inside, as its users would write them."""
         n_learnt = 0
         if not is_fitted(self.estimator):  # the first call checks, and makes the model inside
-            started = perf_counter()
-            try:
-                self._learn_rows(block, labels, weight, 0, 1)
-            except RAISED as error:
-                if ends_program(error):
-                    raise
-                raise LoopFailed("learning", 0, no_answers(self.task), stopped=True) from error
-            self.seconds_learning += perf_counter() - started
+            self._run_calls(part_of(block, slice(0, 1), slice(0, 0)))
             n_learnt = 1
+        labels, weight = self._labels_and_weight(block)
         calls = self.estimator.row_calls()
         asks = [calls.asker(one.method) for one in self.task.alone()]
         ask = asks[0] if len(asks) == 1 else lambda row: tuple(one(row) for one in asks)

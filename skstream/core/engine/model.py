@@ -101,7 +101,7 @@ class ModelRun:
         kernel, loop = max(0.0, self.by_kernel.seconds - asking - learning), self.by_loop.loop
         if loop is not None:
             asking, learning = asking + loop.seconds_asking, learning + loop.seconds_learning
-        return {"asking": asking, "learning": learning, "kernel": kernel}
+        return {"seconds_asking": asking, "seconds_learning": learning, "seconds_in_kernel": kernel}
 
     def estimator(self) -> Any:
         """Return the fitted estimator, as ``partial_fit`` would have left it."""
@@ -132,23 +132,19 @@ class ModelRun:
                 rest = part_of(block, slice(0, block.n_learns), slice(early, block.n_asks))
                 return np.concatenate([before, self.run(rest)])
         answers: list[np.ndarray] = []
-        learns, asks = slice(0, 0), slice(0, 0)
-        while learns.stop < block.n_learns or asks.stop < block.n_asks:
-            done = learns, asks
-            learns, asks = slice(learns.stop, block.n_learns), slice(asks.stop, block.n_asks)
+        learnt = asked = 0
+        while learnt < block.n_learns or asked < block.n_asks:
+            part = part_of(block, slice(learnt, block.n_learns), slice(asked, block.n_asks))
             n_rows = self.by_kernel.rows_at_once()
-            if max(learns.stop - learns.start, asks.stop - asks.start) > n_rows:
-                some, its_asks = next(cuts(part_of(block, learns, asks), n_rows))
-                learns = slice(learns.start, learns.start + some.stop)
-                asks = slice(asks.start, asks.start + its_asks.stop)
-            came = self._execute(part_of(block, learns, asks))
-            if came is None:
-                learns, asks = done
-                continue
-            if self.failure is None:
+            if max(part.n_learns, part.n_asks) > n_rows:
+                part = part_of(part, *next(cuts(part, n_rows)))
+            came = self._execute(part)
+            if came is not None:
                 answers.append(came)
-                continue
-            return np.concatenate([*answers, came, no_answers(self.task, block.n_asks - asks.stop)])
+                learnt, asked = learnt + part.n_learns, asked + part.n_asks
+            if self.failure is not None:
+                answers.append(no_answers(self.task, block.n_asks - asked))
+                break
         return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
     def _execute(self, block: Block) -> np.ndarray | None:
@@ -172,9 +168,7 @@ class ModelRun:
                 self._leave_kernel()
         if answers is None:
             answers = self._run_loop(block)
-        if self.failure is not None:
-            return answers
-        if missing(answers, self.task) is None:
+        if self.failure is not None or missing(answers, self.task) is None:
             return answers
         gap, answers = self._without_gaps(answers)
         return answers if gap is None else self._note_failure(gap, answers, block)
@@ -249,37 +243,25 @@ class ModelRun:
 
 def failed_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, int, str]:
     """Return the rows of the call that failed, the one to name, and where that is, in words."""
-    begin = failure.index
-    rows, X = _rows_of_call(failure, block)
-    end, at = begin + len(rows), begin
-    if len(rows) > 1:
-        at += int(not_finite(X).argmax())
-    row = int(rows[at - begin])
-    checkpoint = None if failure.action == "learning" else block.checkpoint
-    held_out = "" if checkpoint is None else "holdout "
-    where = f"{held_out}row {row}"
-    if end > begin + 1:
-        where = f"{held_out}rows {int(rows.min())} to {int(rows.max())}"
-    if at > begin:
-        where += f" (row {row} is not finite)"
-    if checkpoint is not None:
-        where += f" at checkpoint {checkpoint[begin]} of the stream"
-    return rows, row, where
-
-
-def _rows_of_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, Any]:
-    """Return the numbers of the rows of the call that failed, and the rows."""
+    numbers, bounds, checkpoint = block.ask_rows, block.groups, block.checkpoint
+    X, index = block.ask_X, block.ask_index
     if failure.action == "learning":
-        numbers = block.learn_rows
-        bounds, X, index = block.batches, block.learn_X, block.learn_index
-    else:
-        numbers = block.ask_rows if block.n_asks else block.learn_rows
-        bounds, X, index = block.groups, block.ask_X, block.ask_index
+        numbers, bounds, checkpoint = block.learn_rows, block.batches, None
+        X, index = block.learn_X, block.learn_index
     begin, end = failure.index, failure.index + 1
     if bounds is not None and not isinstance(failure.__cause__, BadAnswer):
         end = int(bounds[np.searchsorted(bounds, begin, side="right")])
     assert numbers is not None
-    return numbers[begin:end], take_rows(X, index[begin:end])
+    rows, held_out = numbers[begin:end], "" if checkpoint is None else "holdout "
+    row, where = int(rows[0]), f"{held_out}row {rows[0]}"
+    if len(rows) > 1:
+        where = f"{held_out}rows {int(rows.min())} to {int(rows.max())}"
+        at = int(not_finite(take_rows(X, index[begin:end])).argmax())
+        row = int(rows[at])
+        where += f" (row {row} is not finite)" if at else ""
+    if checkpoint is not None:
+        where += f" at checkpoint {checkpoint[begin]} of the stream"
+    return rows, row, where
 
 
 def words_of_gap(answer: Any, task: Task) -> str:

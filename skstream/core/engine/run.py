@@ -162,16 +162,9 @@ class Engine:
                 assert y is not None
                 self._store.set_labels(event.rows, y)
             for timeline, state in zip(self._timelines, self.states, strict=True):
-                came = timeline.step(state, event)
-                if not (
-                    isinstance(came, tuple) and len(came) == 2 and isinstance(came[1], Operations)
-                ):
-                    raise TypeError(
-                        f"{type(timeline).__name__}.step returned {came!r}. A timeline returns two "
-                        "values: the next state, and Operations."
-                    )
-                states.append(came[0])
-                operations.append(came[1])
+                after, its = timeline.step(state, event)
+                states.append(after)
+                operations.append(its)
             return Step(event, states, self._answered(operations))
         except BaseException:
             if not self.is_inconsistent:

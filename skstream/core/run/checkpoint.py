@@ -36,21 +36,17 @@ def save_checkpoint(run: Any, path: Path, about: Mapping[str, Any] | None = None
         try:
             joblib.dump(run, file)
         except NOT_PICKLED as error:
-            raise _cannot_be_saved(path, error) from error
+            raise TypeError(
+                f"The run cannot be saved to {path}: {error}. Models, detectors, and functions "
+                "given as measures, holdout, delay, features or reduce, must be importable by "
+                "their names (no lambdas, no functions within functions) and hold no open files "
+                "or locks."
+            ) from error
         file.flush()
         file.seek(_HEADER_BYTES)
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
         file.write(_header(checksum))
-
-
-def _cannot_be_saved(path: Any, error: Exception) -> TypeError:
-    """Return the error for a run that cannot be pickled."""
-    return TypeError(
-        f"The run cannot be saved to {path}: {error}. Models, detectors, and functions given as "
-        "measures, holdout, delay, features or reduce, must be importable by their names (no "
-        "lambdas, no functions within functions) and hold no open files or locks."
-    )
 
 
 def _header(checksum: str) -> bytes:
@@ -97,18 +93,6 @@ def load_run(path: str | Path) -> Any:
         raise ValueError(f"{path} is a folder. Give the path of a file written by run.save.")
     if not os.path.exists(path):
         raise no_such_file(path)
-    return load_checkpoint(path)
-
-
-def load_about(path: Path) -> dict[str, Any]:
-    """Return what was said about the run in a checkpoint, which is not loaded."""
-    with open(path, "rb") as file:
-        _verify(file, path)
-        return json.loads(file.readline()) or {}
-
-
-def load_checkpoint(path: str | Path) -> Any:
-    """Load what `save_checkpoint` wrote, after a look at its checksum."""
     with open(path, "rb") as file:
         _verify(file, path)
         file.readline()
@@ -122,6 +106,13 @@ def load_checkpoint(path: str | Path) -> Any:
                 f"{type(error).__name__}: {error}. Load it where the classes of its models can "
                 "be imported, with the package versions that wrote it."
             ) from error
+
+
+def load_about(path: Path) -> dict[str, Any]:
+    """Return what was said about the run in a checkpoint, which is not loaded."""
+    with open(path, "rb") as file:
+        _verify(file, path)
+        return json.loads(file.readline()) or {}
 
 
 def _verify(file: BufferedReader, path: str | Path) -> None:
@@ -186,7 +177,7 @@ class CheckpointFile:
                 "or name another folder, checkpoint=."
             )
         read = {name: tuple(sums) for name, sums in about["read"].items()}
-        return load_checkpoint(self.path), read
+        return load_run(self.path), read
 
     def save(self, run: Any, read: Checksums) -> None:
         """Replace the run in the file."""

@@ -32,7 +32,7 @@ _EXACT = 1 << 53
 # Times of NumPy, of which some become whole numbers without their unit.
 _TIMES = (np.datetime64, np.timedelta64)
 # Types of other values that their text tells apart.
-_SHOWN = (int, date, time, timedelta, Decimal, Fraction, *_TIMES)
+_SHOWN = (type(None), int, bytes, tuple, date, time, timedelta, Decimal, Fraction, *_TIMES)
 _NAN = pack("=d", np.nan)
 # What stands before other values: a NaN that no number is written as.
 _NO_FLOAT = pack("=Q", 0x7FF8_0000_0000_0001)
@@ -112,25 +112,17 @@ def _columns(X: Any) -> list[list[np.ndarray]]:
 def _of_column(column: Any) -> np.ndarray:
     """Values of a column of a frame; exact, also if whole numbers are missing among large ones."""
     values = np.asarray(column)
-    if values.dtype == object:  # what is missing is None in one library and NaN in another
-        known = [np.nan if _is_missing(one) else one for one in values.tolist()]
-        return _as_objects(known)
-    if values.dtype.kind != "f" or isinstance(column.dtype, np.dtype):
-        return values
-    if not (np.abs(values) >= _EXACT).any():
-        return values
-    listed = column.to_list()
-    return _as_objects([one if isinstance(one, int | float) else np.nan for one in listed])
-
-
-def _as_objects(values: list[Any]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    if values.dtype != object:
+        if values.dtype.kind != "f" or isinstance(column.dtype, np.dtype):
+            return values
+        if not (np.abs(values) >= _EXACT).any():
+            return values
+    known = np.empty(len(values), dtype=object)
+    known[:] = values.tolist() if values.dtype == object else column.to_list()
+    for at, value in enumerate(known):  # what is missing is None in one library, NaN in another
+        if value is None or type(value).__name__ in ("NAType", "NaTType"):
+            known[at] = np.nan
+    return known
 
 
 def _cells(values: np.ndarray) -> Any:
@@ -161,42 +153,23 @@ def _cells(values: np.ndarray) -> Any:
 
 
 def _cell(value: Any) -> bytes:
-    text = _bytes_of(value)
-    return text if len(text) == _N_BYTES else blake2b(text, digest_size=_N_BYTES).digest()
-
-
-def _is_number(value: Any) -> bool:
-    """Whether a float tells a value apart from all others of any type."""
-    if type(value) is int:
-        return value.bit_length() <= 1000 and int(float(value)) == value
-    return type(value) in _NUMBERS
-
-
-def _bytes_of(value: Any) -> bytes:
-    """Return the bytes of one value: those of a float, or its text behind what is no float."""
+    """Eight bytes of one value: a float, or the digest of its text behind what is no float."""
     if isinstance(value, np.generic) and not isinstance(value, _TIMES):
         value = value.item()
-    if _is_number(value):
-        return _NAN if value != value else pack("=d", value)
     kind = type(value)
+    is_number = kind in _NUMBERS  # which a float tells apart from all others
+    if kind is int:
+        is_number = value.bit_length() <= 1000 and int(float(value)) == value
+    if is_number:
+        return _NAN if value != value else pack("=d", value)
     if kind is str:
         text = value.encode("utf-8", "surrogatepass")
-    elif kind is bytes:
-        text = value
-    elif kind is tuple:
-        text = b"".join(map(_bytes_of, value))
+    elif isinstance(value, _SHOWN):
+        text = repr(value).encode()
     else:
-        text = _text(value).encode()
-    return b"%b%b%b%b" % (_NO_FLOAT, name_of(kind).encode(), pack("=q", len(text)), text)
-
-
-def _text(value: Any) -> str:
-    """Return a text that is the same in every process, and another one for another value."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return ""
-    if isinstance(value, _SHOWN):
-        return repr(value)
-    try:
-        return content(value)
-    except NotComparable:  # then its class is all that can be told
-        return ""
+        try:  # a text that is the same in every process, and another one for another value
+            text = content(value).encode()
+        except NotComparable:  # then its class is all that can be told
+            text = b""
+    whole = b"%b%b%b%b" % (_NO_FLOAT, name_of(kind).encode(), pack("=q", len(text)), text)
+    return blake2b(whole, digest_size=_N_BYTES).digest()

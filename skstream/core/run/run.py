@@ -393,7 +393,7 @@ class EvaluationRun(Exclusive):
 
     def _commit(self, step: Step, note: Note) -> None:
         """Note and score what the models have answered; the failure of one may end the run."""
-        with nullcontext() if self._interrupt is not None else deferred_interrupt():
+        with deferred_interrupt():
             self._engine.commit(step)
             ends = self._settings.error_score == "raise" and bool(self._engine.failures)
             self._has_failed = self._ends_by_failure = ends

@@ -202,11 +202,8 @@ class CostMeter:
         for part in model.by_kernel.looped_parts():
             both = part.seconds_asking + part.seconds_learning
             of_parts[part.name] = of_parts.get(part.name, 0.0) + both
-        seconds = model.seconds
         return Cost(
-            seconds_asking=seconds["asking"],
-            seconds_learning=seconds["learning"],
-            seconds_in_kernel=seconds["kernel"],
+            **model.seconds,
             seconds_loading=model.by_kernel.seconds_loading,
             seconds_of_parts=of_parts,
             size=self._size,

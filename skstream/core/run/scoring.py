@@ -21,7 +21,7 @@ from skstream.core.measures.running import RunningMeasures
 from skstream.core.run.holdout_sets import HeldOutRows
 from skstream.core.run.input import EncodedRows
 from skstream.core.run.run_outcome import Place
-from skstream.core.run.tape import KeptTape, curves_of_lanes, measures_of, pieces_of
+from skstream.core.run.tape import KeptTape, Tape, curves_of_lanes, lanes_of, measures_of, rows_of
 from skstream.core.timelines.timeline import sets_of
 from skstream.utils._label_space import LabelSpace, is_given
 
@@ -269,9 +269,14 @@ class RunScores:
         if tape is None:
             return None
         scores = RunScores(replace(settings, keep_tape=False), self._places, self._width)
-        labels = {name: column for name, column in tape.labels().items() if name != "row"}
-        answers, beside = zip(*map(tape.lane, range(len(self._places))), strict=True)
-        for rows in pieces_of(answers, beside, **labels):
+        lanes = {str(k): tape.lane(k) for k in range(len(self._places))}
+        whole = Tape(
+            classes=settings.classes,
+            answers={name: [answers] for name, (answers, _) in lanes.items()},
+            scores={name: [its] for name, (_, its) in lanes.items() if its is not None},
+            **tape.labels(),
+        )
+        for rows in rows_of(whole, lanes_of(whole)):
             scores.keep(rows)
             scores.measure()
         scores.tape = tape

@@ -338,7 +338,7 @@ ValuesByModel = dict[str, dict[str, dict[str, np.ndarray]]]
 #: Columns of a tape that hold answers of baselines, where they are not those of every stream.
 BASELINES = ("previous", "majority", "inclusive")
 #: Fewest rows of a tape that are read at once, and most answers, if that is more.
-LEAST_ROWS, LARGEST_PIECE = 1 << 15, 1 << 23
+LEAST_ROWS, MOST_ANSWERS = 1 << 15, 1 << 23
 
 
 def tape_of(result: "EvaluationResult") -> Tape:
@@ -366,59 +366,39 @@ def lanes_of(tape: Tape) -> dict[tuple[str, int], np.ndarray]:
 def rows_of(
     tape: Tape, lanes: Mapping[tuple[str, int], np.ndarray], size: int = 0
 ) -> Iterator[ScoredRows]:
-    """Rows of a tape with the answers of some lanes, some at a time."""
-    baselines = {name: getattr(tape, name) for name in BASELINES}
-    held = {"y": tape.y, "weight": tape.weight, "sets": tape.sets, "time": tape.time, **baselines}
-    scores = [tape.scores[name][fold] if name in tape.scores else None for name, fold in lanes]
-    return pieces_of(list(lanes.values()), scores, size=size, **held)
-
-
-def pieces_of(
-    lanes: Sequence[np.ndarray],
-    scores: Sequence[np.ndarray | None] = (),
-    *,
-    y: np.ndarray,
-    sets: tuple[np.ndarray, np.ndarray] | None = None,
-    size: int = 0,
-    **columns: np.ndarray | None,
-) -> Iterator[ScoredRows]:
     """Rows of a tape, some at a time, or some whole sets; its columns may be memory maps.
 
     Parameters
     ----------
-    lanes : sequence of ndarray of shape (n_rows,) or (n_rows, n_bins + 2)
-        Answers of every model and fold.
-    scores : sequence of ndarray of shape (n_rows, n_columns) or None, default=()
-        Their scores, as on a `Tape`; None of a model without any.
-    y : ndarray of shape (n_rows,)
-        Labels.
-    sets : tuple of two ndarray, or None
-        As on a `Tape`.
+    tape : Tape
+        The tape.
+    lanes : dict of (str, int) to ndarray of shape (n_rows,) or (n_rows, n_bins + 2)
+        Answers of some models and folds.
     size : int, default=0
         Rows at a time; 0: as many as fit well into memory.
-    **columns : ndarray of shape (n_rows,), or None
-        Weights, times, and answers of baselines.
     """
-    some_scores = [one for one in scores if one is not None]
-    n_columns = sum(map(width_of, (*lanes, *some_scores)))
-    size = size or max(LEAST_ROWS, LARGEST_PIECE // max(1, n_columns))
-    start, n_rows, n_sets = 0, len(y), 0
-    while start < n_rows:
-        stop, of_piece = min(n_rows, start + size), None
-        if sets is not None:
-            ends, checkpoints = sets
+    scores = [tape.scores[name][fold] if name in tape.scores else None for name, fold in lanes]
+    some_scores = [its for its in scores if its is not None]
+    n_columns = sum(map(width_of, (*lanes.values(), *some_scores)))
+    size = size or max(LEAST_ROWS, MOST_ANSWERS // max(1, n_columns))
+    start, n_sets = 0, 0
+    while start < tape.n_rows:
+        stop, sets = min(tape.n_rows, start + size), None
+        if tape.sets is not None:
+            ends, checkpoints = tape.sets
             last = max(n_sets + 1, int(np.searchsorted(ends, stop, side="right")))
             stop = int(ends[last - 1])
-            of_piece = Sets(ends[n_sets:last] - start, checkpoints[n_sets:last])
+            sets = Sets(ends[n_sets:last] - start, checkpoints[n_sets:last])
             n_sets = last
         rows = slice(start, stop)
-        table = np.concatenate([np.atleast_2d(np.asarray(p[rows]).T) for p in lanes])
-        some: dict[str, Any] = {
-            name: None if column is None else np.asarray(column[rows])
-            for name, column in columns.items()
-        }
-        of_lines = _scores_of(lanes, scores, rows) if some_scores else None
-        yield ScoredRows(np.asarray(y[rows]), table, **some, sets=of_piece, scores=of_lines)
+        some: dict[str, Any] = {}
+        for name in ("weight", "time", *BASELINES):
+            column = getattr(tape, name)
+            some[name] = None if column is None else np.asarray(column[rows])
+        if some_scores:
+            some["scores"] = _scores_of(list(lanes.values()), scores, rows)
+        table = np.concatenate([np.atleast_2d(np.asarray(p[rows]).T) for p in lanes.values()])
+        yield ScoredRows(np.asarray(tape.y[rows]), table, **some, sets=sets)
         start = stop
 
 
