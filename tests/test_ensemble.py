@@ -17,6 +17,7 @@ from skstream import (
     DynamicWeightedMajority,
     ModelError,
     OnlineBagging,
+    Persistent,
     PrequentialEvaluator,
     make_stream_pipeline,
 )
@@ -227,6 +228,16 @@ def test_weighted_majority_is_the_definition(
         np.testing.assert_allclose(model.predict_proba([[0.0]])[0], sums / sums.sum(), rtol=1e-12)
     assert [member.lessons_ for member in model.estimators_] == literal.experts
     np.testing.assert_allclose(model.weights_, literal.weights, rtol=1e-12)
+
+
+def test_the_number_of_members_is_limited() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(25, 2)), rng.integers(0, 2, 25)
+    few = DynamicWeightedMajority(Persistent(), period=1, max_estimators=3).fit(X, y)
+    many = DynamicWeightedMajority(Persistent(), period=1, max_estimators=None).fit(X, y)
+    assert len(few.estimators_) == 3 and few.n_made_ > 5 and len(many.estimators_) > 5
+    alone = DynamicWeightedMajority(Persistent(), period=1, max_estimators=1).fit(X, y)
+    assert alone.weights_.tolist() == [1.0] and alone.n_made_ > 5
 
 
 def test_members_have_seeds_of_their_own() -> None:

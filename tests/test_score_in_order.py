@@ -350,9 +350,9 @@ def test_the_default_search_finds_what_the_evaluation_finds(cv: Any) -> None:
     assert search.cv_results_["mean_test_score"].argmin() == scores.argmin() == 0
 
 
-@newest_alone  # 32,000 rows are predicted one by one
+@newest_alone  # 12,000 rows are predicted one by one
 def test_the_default_search_on_electricity() -> None:
-    X, y = load_stream("electricity", 8_000)
+    X, y = load_stream("electricity", 3_000)
     model, grid = TemporalCorrection(MultinomialNB()), {"fading_factor": [0.9, 0.99, 0.999, 1.0]}
     search = GridSearchCV(model, grid, refit=False).fit(X, y)
     scores = prequential(model, grid, X, y)

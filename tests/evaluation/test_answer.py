@@ -101,6 +101,17 @@ def test_a_naive_guess_that_no_model_beats_is_the_answer() -> None:
     )
 
 
+def test_models_that_cannot_be_told_apart() -> None:
+    result = scored({"guess": 0.5, "a": 0.9, "b": 0.899, "c": 0.9}, baselines=["guess"])
+    found = answer(result)
+    assert found.headline == (
+        "a, c have the highest accuracy of 4 models, 0.9000, and a is shown to be better than the "
+        "naive guess guess (0.5000)."
+    )
+    assert "a is shown to be better than guess, at" in " ".join(found.details)
+    assert "a is not told apart from c, b, at" in " ".join(found.details)
+
+
 def test_without_a_naive_guess_the_worth_is_open() -> None:
     result = scored({"a": 0.9, "b": 0.6}, ["accuracy", "kappa_m"])
     said = text(result)
@@ -113,6 +124,13 @@ def test_without_a_naive_guess_the_worth_is_open() -> None:
     assert one.details[0] == "A higher accuracy is better."
     assert not one.tests
     assert "A naive guess has 0" not in " ".join(one.details)
+
+
+def test_naive_guesses_alone_are_no_models_that_are_better() -> None:
+    result = scored({"guess": 0.7, "other": 0.6}, baselines=["guess", "other"])
+    assert answer(result).headline == (
+        "There are naive guesses alone: guess has the highest accuracy, 0.7000."
+    )
 
 
 def test_without_a_tape_nothing_is_said_to_be_shown() -> None:
@@ -223,3 +241,18 @@ def test_the_best_of_many_that_guess_is_not_called_better(
     assert share_of_claims(20, 20, alpha=0.5) <= 0.5
     monkeypatch.setattr(_answer, "comb", lambda *_: 1)  # not corrected: the test sees it
     assert share_of_claims(20, 20, alpha=0.5) > 0.5
+
+
+@pytest.mark.filterwarnings("ignore:Undefined at the last row")
+def test_a_model_that_never_errs_is_not_behind_one_whose_kappa_is_defined() -> None:
+    y = np.array(["x"] * 50)
+    wrong = np.where(np.arange(50) == 9, "z", y)
+    result = score_predictions(
+        y, {"right": y, "wrong": wrong}, metrics=["kappa", "accuracy"], classes=["x", "z"]
+    )
+    assert np.isnan(result.scores["right"]["kappa"])
+    assert result.scores["wrong"]["kappa"] == 0
+    said = "No model can be called best: kappa of right is undefined (NaN)"
+    assert answer(result).headline.startswith(said)
+    assert "**0.0000**" not in result.to_markdown()
+    assert "**1.0000**" in result.to_markdown()

@@ -13,6 +13,7 @@ from skstream import (
     ModelError,
     PrequentialEvaluator,
     RunOptions,
+    prequential_predict,
 )
 from skstream.baselines import MajorityClass, MajorityWindow, Persistent
 from skstream.model_selection import PrequentialSearch
@@ -72,6 +73,18 @@ def test_kernel_and_loop_answer_alike_in_every_evaluator(evaluator):
     assert set(loop.paths.values()) == {"loop"}
     one_by_one = getattr(evaluator, "batch_size", 1) == 1
     assert not one_by_one or set(result.paths.values()) == {"kernel"}
+
+
+def test_answers_are_those_of_a_bare_loop():
+    words, model, expected = HashingVectorizer(n_features=64, alternate_sign=False), None, []
+    for text, label in zip(TEXTS, y, strict=True):
+        row = words.transform([text])
+        if model is None:
+            model = MultinomialNB()
+        else:
+            expected.append(int(model.predict(row)[0]))
+        model.partial_fit(row, [label], classes=[0, 1])
+    assert prequential_predict(NB, TEXTS, y).tolist() == expected
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

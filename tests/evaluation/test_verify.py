@@ -433,6 +433,25 @@ class Answers:
         return self.result
 
 
+def test_final_scores_that_were_added_are_found(saved):
+    """Not only checkpoints of both sides are compared."""
+    X, y, _ = rows()
+    result = sk.load(saved)
+    values = {
+        model: {
+            "cumulative": {
+                metric: np.concatenate([curve, [[0.99]]]) for metric, curve in by_metric.items()
+            }
+        }
+        for model, by_forgetting in result.values.items()
+        for by_metric in by_forgetting.values()
+    }
+    result = replace(result, values=values, checkpoints=np.append(result.checkpoints, 401))
+    found = verify(result, models(), X, y)
+    assert not found.identical
+    assert found.first.startswith("the list of checkpoints is ")
+
+
 @pytest.mark.parametrize(
     ("forge", "words"),
     [
