@@ -146,16 +146,6 @@ def test_a_faulty_protocol_is_named(attributes: dict[str, Any], words: str) -> N
         faulty("accuracy").evaluate(Persistent(), make_demo_stream(20))
 
 
-@pytest.mark.parametrize("came", [None, (0, 0), (0, None)])
-def test_a_timeline_that_returns_no_operations_is_named(came: Any) -> None:
-    names = added("A protocol")
-    timeline = type("Faulty", (names["AskEveryNth"],), {"step": lambda *_: came})
-    evaluator = names["EveryNthEvaluator"]("accuracy")
-    evaluator._timelines = lambda seed: [timeline(2, 1)]
-    with pytest.raises(TypeError, match=r"Faulty.step returned .* two values: the next state, and"):
-        evaluator.evaluate(Persistent(), make_demo_stream(20))
-
-
 @pytest.mark.parametrize("n", [0, "a"])
 def test_parameters_of_a_protocol_are_checked(n: Any) -> None:
     evaluator = added("A protocol")["EveryNthEvaluator"]("accuracy", n=n)
