@@ -17,8 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skstream
 from skstream import MajorityClass, Persistent, PrequentialEvaluator, make_stream_pipeline
-from skstream.core.engine.model import ModelRun
-from skstream.core.engine.run import Engine
+from skstream.core.engine.run import Engine, ModelRun
 from skstream.core.timelines.timeline import Arrivals, PrequentialTimeline
 from skstream.forgetting import SlidingWindow
 from skstream.kernels import Task

@@ -26,7 +26,7 @@ from sklearn.utils import all_estimators
 
 import skstream
 from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
-from skstream.core.engine.failures import ModelError
+from skstream.core.engine.answers import ModelError
 
 N_FEATURES, N_CLASSES, N_WARMUP = 10, 3, 20
 #: What makes sense of small streams: parameters that fewer rows allow.

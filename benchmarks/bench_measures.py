@@ -24,7 +24,7 @@ from importlib import metadata
 import numpy as np
 
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.core.measures.running import RunningMeasures
 
 MECHANISMS = ("window:1000", "cumulative", "fading:0.999", "adwin")

@@ -21,7 +21,7 @@ from importlib import metadata
 import numpy as np
 
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.core.measures.running import RunningMeasures
 from skstream.utils._numba import numba_enabled
 

@@ -11,7 +11,7 @@ from skstream.core.evaluators.delayed import DelayedResult
 from skstream.core.evaluators.delayed_times import Waits
 from skstream.core.measures.measure import Measure
 from skstream.core.result.result import EvaluationResult, ResultDetails
-from skstream.core.rows.drifts import Drift
+from skstream.core.rows.stream import Drift
 from skstream.core.run.run_outcome import Cost
 from skstream.core.run.tape import BASELINES, Tape
 from skstream.studies._detector_study import DetectorStudy, StudiedDetector

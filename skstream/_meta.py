@@ -34,8 +34,7 @@ from skstream.base import (
     supports_sample_weight,
     without_predict,
 )
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import array_of
+from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import own_rows, stack_rows
 from skstream.utils._sklearn import first_scored_at_once, n_rows_of, rows_of
 from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy

@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstream._meta import InnerMethods, MetaClassifier, check_divisible_rows
 from skstream.core.detector import DRIFT, NORMAL, WARNING
 from skstream.drift import DDM, DriftDetector
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import array_of
+from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import own_rows
 from skstream.utils._sklearn import Interval, rows_of
 from skstream.utils._validation import unfitted_copy

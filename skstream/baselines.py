@@ -19,7 +19,7 @@ from skstream.base import (
     check_weight,
     of_positive_weight,
 )
-from skstream.utils._label_space import LabelSpace, lags_before
+from skstream.utils._labels import LabelSpace, lags_before
 from skstream.utils._running_sums import running_sums
 from skstream.utils._seeds import drawn_seed, row_hashes, uniform_draws
 from skstream.utils._sklearn import Interval

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import MetaClassifier, check_divisible_rows
 from skstream.drift import DriftDetector
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import LabelSpace
 from skstream.utils._rows import best_columns, own_rows, row_sums
 from skstream.utils._seeds import drawn_seed, poisson_weights, seed_estimator
 from skstream.utils._sklearn import Interval, rows_of

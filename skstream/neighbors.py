@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream.base import ForgetfulFit, check_classes, check_labels, check_weight
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import LabelSpace
 from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import Interval
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import MetaClassifier, inner_has
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import LabelSpace
 from skstream.utils._running_sums import running_sums
 from skstream.utils._seeds import Hashes, drawn_seed, row_hashes, uniform_draws
 from skstream.utils._sklearn import Interval

@@ -30,8 +30,7 @@ from skstream.base import (
 )
 from skstream.baselines import MajorityClass, MeanRegressor
 from skstream.drift import DriftDetector
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import array_of
+from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import copy_rows, own_rows, stack_rows
 from skstream.utils._sklearn import Interval, n_rows_of, rows_of
 from skstream.utils._times import parse_duration

@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream._meta import InnerMethods, MetaClassifier, inner_has, warn_if_scored_in_one_call
 from skstream.base import check_rows, nested
-from skstream.utils._label_space import LabelSpace, lags_after, lags_before
-from skstream.utils._labels import array_of
+from skstream.utils._labels import LabelSpace, array_of, lags_after, lags_before
 from skstream.utils._masked import refuse_masked
 from skstream.utils._numba import jit
 from skstream.utils._optional import optional_import

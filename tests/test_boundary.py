@@ -39,7 +39,7 @@ import numpy as np
 from sklearn.linear_model import SGDClassifier
 from skstream.core.evaluators.delayed import DelayedEvaluator
 from skstream.core.evaluators.holdout import HoldoutEvaluator
-from skstream.core.evaluators.options import Polling, RunOptions
+from skstream.core.evaluators.settings import Polling, RunOptions
 from skstream.core.evaluators.prequential import KFoldEvaluator
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 

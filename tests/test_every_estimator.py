@@ -16,7 +16,7 @@ from skstream import (
     Polling,
     PrequentialEvaluator,
 )
-from skstream.core.engine.failures import ModelError
+from skstream.core.engine.answers import ModelError
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "estimators.md"
 N_ROWS = 48  # MiniBatchKMeans changes its way with fewer

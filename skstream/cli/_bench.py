@@ -26,7 +26,7 @@ from skstream._load import load_result
 from skstream.cli._arguments import OPTIONS_OF_STREAMS
 from skstream.cli._from_text import GENERATOR, KNOWN_STREAMS, parse_model_string
 from skstream.cli._output import draw, make_folder, one_line_warnings, say, show, with_command
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.evaluation import EvaluationResult
 from skstream.stats._report import plural
 from skstream.studies._leaderboard import Leaderboard

@@ -46,10 +46,10 @@ from skstream.cli._protocols import (
     monitors_given,
     open_stream,
 )
-from skstream.core.engine.failures import ModelError, ends_program
+from skstream.core.engine.answers import ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
-from skstream.core.evaluators.options import run_options
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.evaluators.settings import run_options
+from skstream.core.measures.registry import resolve_metrics
 from skstream.evaluation import (
     DriftMonitor,
     EvaluationInterrupted,

@@ -21,8 +21,7 @@ from skstream.base import (
     check_targets,
     check_weight,
 )
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import is_missing
+from skstream.utils._labels import LabelSpace, is_missing
 from skstream.utils._rows import is_frame, take_rows
 
 

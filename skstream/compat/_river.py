@@ -23,8 +23,7 @@ from skstream.compat._by_row import (
 )
 from skstream.core.evaluators.settings import offer_adapter
 from skstream.utils._content import NotComparable, content
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import array_of, find_classes
+from skstream.utils._labels import LabelSpace, array_of, find_classes
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import derive_seed
 from skstream.utils._sklearn import StrOptions

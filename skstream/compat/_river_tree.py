@@ -18,10 +18,15 @@ from skstream.compat._river import seeded
 from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.compose import asks_of_next
-from skstream.kernels.input import EXACT_OR_SINGLE, read_block
+from skstream.kernels.input import (
+    EXACT_OR_SINGLE,
+    Columns,
+    asks_of_next,
+    class_labels,
+    read_block,
+    refused_task,
+)
 from skstream.kernels.memory import MemoryKernel, State
-from skstream.kernels.schema import Columns, class_labels, refused_task
 from skstream.tree._arrays import (
     SECONDS_OF_A_ROW,
     Bools,

@@ -12,8 +12,13 @@ from sklearn.base import clone
 from skstream.core.detector import DRIFT, NORMAL, WARNING, DriftDetector, check_detector
 from skstream.core.forgetting import Forgetting, as_forgetting
 from skstream.core.measures.measure import Measure
-from skstream.core.measures.registry import CLASSIFICATION, OF_CLASSES, REGRESSION
-from skstream.core.measures.resolve import check_known_name, resolve_metrics
+from skstream.core.measures.registry import (
+    CLASSIFICATION,
+    OF_CLASSES,
+    REGRESSION,
+    check_known_name,
+    resolve_metrics,
+)
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.running import block_length
 from skstream.core.measures.scores import Scores, make_sums
@@ -25,7 +30,7 @@ from skstream.core.run.tape import (
     width_of,
 )
 from skstream.utils._choices import check_place, is_integer, is_real, names_as_text
-from skstream.utils._label_space import is_given
+from skstream.utils._labels import is_given
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._warnings import warn
 

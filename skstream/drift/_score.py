@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.core.rows.drifts import Drift, as_drifts
+from skstream.core.rows.stream import Drift, as_drifts
 from skstream.utils._choices import check_count
 
 #: Share of shifts below which a detector is said to be above chance.

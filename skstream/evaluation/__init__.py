@@ -1,15 +1,15 @@
 """Evaluators and their results."""
 
-from skstream.core.engine.failures import ModelError
+from skstream.core.engine.answers import ModelError
 from skstream.core.evaluators.delayed import DelayedEvaluator
 from skstream.core.evaluators.execution import EvaluationInterrupted
 from skstream.core.evaluators.holdout import HoldoutEvaluator
-from skstream.core.evaluators.options import Polling, RunOptions
 from skstream.core.evaluators.prequential import (
     KFoldEvaluator,
     PrequentialEvaluator,
     prequential_predict,
 )
+from skstream.core.evaluators.settings import Polling, RunOptions
 from skstream.core.result.result import EvaluationResult
 from skstream.core.run.checkpoint import load_run
 from skstream.drift._detect import DriftMonitor, detect

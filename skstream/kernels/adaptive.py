@@ -17,8 +17,8 @@ from skstream.kernels.inner import (
     all_bitwise,
     with_tests,
 )
+from skstream.kernels.input import refused_task, value_of
 from skstream.kernels.memory import State
-from skstream.kernels.schema import refused_task, value_of
 from skstream.utils._validation import unfitted_copy
 
 # Rows that a model learns before it is found out whether it is replaced among them: at most, and

@@ -10,15 +10,16 @@ from skstream.baselines import drawn_codes
 from skstream.core.engine.answers import Task, answers_to, best_or_all
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.input import EXACT_OR_SINGLE, read_block
-from skstream.kernels.memory import MemoryKernel, SeededKernel, State
-from skstream.kernels.schema import (
+from skstream.kernels.input import (
+    EXACT_OR_SINGLE,
     OTHER_CLASSES,
     OTHER_COLUMNS,
     class_labels,
+    read_block,
     refused_seed,
     refused_task,
 )
+from skstream.kernels.memory import MemoryKernel, SeededKernel, State
 from skstream.optimal import moved_columns
 from skstream.utils._rows import best_columns, take_rows
 from skstream.utils._running_sums import running_sums

@@ -9,8 +9,8 @@ from skstream.calibration import Memory, fitted, no_memory, remembered, response
 from skstream.core.engine.answers import Task, answers_to, best_or_all
 from skstream.core.engine.block import Block
 from skstream.kernels.inner import Member, OneModelKernel, with_tests
+from skstream.kernels.input import refused_task
 from skstream.kernels.memory import State
-from skstream.kernels.schema import refused_task
 from skstream.utils._calibration_maps import Calibration, calibrated, scores_of
 from skstream.utils._validation import is_fitted, unfitted_copy
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.core.engine.block import Block, cuts
-from skstream.kernels.compose import asks_of_next
+from skstream.kernels.input import asks_of_next
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]

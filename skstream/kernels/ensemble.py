@@ -19,8 +19,8 @@ from skstream.kernels.inner import (
     all_bitwise,
     with_tests,
 )
+from skstream.kernels.input import refused_seed, refused_task
 from skstream.kernels.memory import State
-from skstream.kernels.schema import refused_seed, refused_task
 from skstream.utils._validation import is_fitted
 
 Codes = NDArray[np.int64]

@@ -12,11 +12,16 @@ from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block, part_of
 from skstream.core.engine.kernel import Declined, Kernel, Looped, NotFittedYet
 from skstream.core.engine.loop import LoopFailed
-from skstream.kernels.compose import asks_of_next, check_weights, shared_step
+from skstream.kernels.input import (
+    Columns,
+    asks_of_next,
+    check_classifier,
+    check_weights,
+    shared_step,
+)
 from skstream.kernels.looped import LoopedModel
 from skstream.kernels.memory import MemoryKernel, State
 from skstream.kernels.registry import find_kernel, find_part
-from skstream.kernels.schema import Columns, check_classifier
 from skstream.utils._rows import stack_rows, take_rows
 from skstream.utils._validation import is_fitted, unfitted_copy
 

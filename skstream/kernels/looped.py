@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 
-from skstream.core.engine.answers import Task
+from skstream.core.engine.answers import RAISED, Task, ends_program, in_short
 from skstream.core.engine.block import Block, cuts, part_of
-from skstream.core.engine.failures import RAISED, ends_program, in_short
 from skstream.core.engine.kernel import Declined, Kernel, Looped, NotFittedYet, TransformKernel
 from skstream.core.engine.loop import Loop, LoopFailed
 from skstream.pipeline._transformers import is_passthrough, learn_and_transform, learns

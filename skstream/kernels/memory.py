@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Kernel, StateMachine, TransformKernel
-from skstream.kernels.schema import Columns, class_labels
+from skstream.kernels.input import Columns, class_labels
 from skstream.utils._seeds import drawn_seed
 from skstream.utils._validation import is_fitted
 

@@ -10,9 +10,8 @@ from scipy import sparse
 from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.input import EXACT_OR_SINGLE, read_block
+from skstream.kernels.input import EXACT_OR_SINGLE, read_block, refused_task
 from skstream.kernels.memory import MemoryKernel, State
-from skstream.kernels.schema import refused_task
 from skstream.neighbors import nearest_in_windows, shares, votes
 
 Floats = NDArray[np.float64]

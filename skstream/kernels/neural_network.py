@@ -25,10 +25,15 @@ from sklearn.utils import check_array, check_random_state
 from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined, Kernel
-from skstream.kernels.compose import asks_of_next
-from skstream.kernels.input import Learnt, read_block
+from skstream.kernels.input import (
+    Learnt,
+    asks_of_next,
+    has_valid_parameters,
+    read_block,
+    refused_task,
+    value_of,
+)
 from skstream.kernels.memory import MemoryMachine, State
-from skstream.kernels.schema import has_valid_parameters, refused_task, value_of
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._sklearn import perceptron_functions, rows_of
 from skstream.utils._validation import is_fitted

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block
 from skstream.kernels.inner import InnerKernel
+from skstream.kernels.input import refused_seed, refused_task
 from skstream.kernels.memory import SeededKernel, State
-from skstream.kernels.schema import refused_seed, refused_task
 from skstream.noise import exchanged, weights_so_far, with_noise
 from skstream.utils._rows import take_rows
 from skstream.utils._seeds import row_hashes

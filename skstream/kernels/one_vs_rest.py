@@ -14,7 +14,7 @@ from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block, part_of
 from skstream.core.engine.kernel import Declined, Kernel
 from skstream.kernels.inner import Member, all_bitwise, most_row_bytes
-from skstream.kernels.schema import class_labels, refused_task
+from skstream.kernels.input import class_labels, refused_task
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._validation import is_fitted
 

@@ -12,9 +12,8 @@ from skstream.core.engine.block import Block, bytes_of_rows, part_of
 from skstream.core.engine.kernel import Kernel, Looped, TransformKernel
 from skstream.core.engine.loop import LoopFailed
 from skstream.kernels import looped
-from skstream.kernels.compose import check_weights, shared_step
+from skstream.kernels.input import OTHER_CLASSES, check_weights, knows_classes, shared_step
 from skstream.kernels.registry import find_part, find_transform_part
-from skstream.kernels.schema import OTHER_CLASSES, knows_classes
 from skstream.pipeline import StreamPipeline
 from skstream.pipeline._pipeline import FittedPipeline
 from skstream.pipeline._transformers import is_passthrough

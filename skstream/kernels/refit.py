@@ -15,14 +15,14 @@ from skstream.core.engine.block import Block, part_of
 from skstream.core.engine.kernel import Declined, Kernel
 from skstream.core.engine.loop import Loop, LoopFailed
 from skstream.kernels.inner import Member, with_tests
-from skstream.kernels.memory import MemoryKernel, State
-from skstream.kernels.schema import (
+from skstream.kernels.input import (
     OTHER_CLASSES,
     class_labels,
     has_valid_parameters,
     knows_classes,
     value_of,
 )
+from skstream.kernels.memory import MemoryKernel, State
 from skstream.refit import (
     PeriodicRefit,
     Progress,

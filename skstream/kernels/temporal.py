@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from skstream.core.engine.answers import Task, answers_to, best_or_all
 from skstream.core.engine.block import Block, key_of
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.compose import joined_rows, separate_rows
 from skstream.kernels.inner import InnerKernel
+from skstream.kernels.input import joined_rows, refused_task, separate_rows, value_of
 from skstream.kernels.looped import LoopedModel
 from skstream.kernels.memory import State, showing
-from skstream.kernels.schema import refused_task, value_of
 from skstream.temporal import (
     corrected,
     corrections,
@@ -22,7 +21,7 @@ from skstream.temporal import (
     extended_by_labels,
     warn_if_labels_are_dropped,
 )
-from skstream.utils._label_space import LabelSpace, lags_after
+from skstream.utils._labels import LabelSpace, lags_after
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -10,10 +10,17 @@ from scipy import sparse
 from skstream.core.engine.answers import Task, answers_to, best_or_all
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.compose import asks_of_next, used_rows
-from skstream.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
+from skstream.kernels.input import (
+    EXACT_OR_SINGLE,
+    Columns,
+    asks_of_next,
+    check_any_values,
+    read_block,
+    refused_seed,
+    refused_task,
+    used_rows,
+)
 from skstream.kernels.memory import MemoryKernel, State
-from skstream.kernels.schema import Columns, refused_seed, refused_task
 from skstream.preprocessing._categories import MixedTypes
 from skstream.tree._arrays import SECONDS_OF_A_ROW
 from skstream.tree._base import Features, Read, read_columns

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from skstream.core.engine.answers import TOLERANCE
 from skstream.core.forgetting import duration_of
 from skstream.core.measures.checkpoints import as_floats
-from skstream.core.measures.resolve import resolve_metrics, task_of
+from skstream.core.measures.registry import resolve_metrics, task_of
 from skstream.core.measures.rows import ScoredRows
 from skstream.logs._log import check_names, classes_in, piece_of
 from skstream.logs._log_rows import Coder, Piece
 from skstream.logs._waiting_rows import Clock, of_model, row_values_of
 from skstream.utils._calibration_maps import METHODS as MAPS
 from skstream.utils._choices import check_choice, check_count, is_real
-from skstream.utils._label_space import listed
+from skstream.utils._labels import listed
 from skstream.utils._optional import display, optional_import
 from skstream.utils._rows import joined_weights
 from skstream.utils._tables import aligned

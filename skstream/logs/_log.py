@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from skstream.core.engine.answers import TOLERANCE
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures.measure import OF_SCORES, Measure, check_take_weights, warn_of_calls
-from skstream.core.measures.resolve import resolve_metrics, task_of
+from skstream.core.measures.registry import resolve_metrics, task_of
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.result.result import EvaluationResult, ResultDetails
 from skstream.core.rows.arrays import ArrayStream, as_stream, begins_again
@@ -30,13 +30,16 @@ from skstream.logs._log_rows import (
 from skstream.streams._files import FileStream
 from skstream.streams._open import open_files
 from skstream.utils._choices import check_choice, did_you_mean, names_as_text
-from skstream.utils._label_space import LabelSpace, classes_of_all, listed, ordered_classes
 from skstream.utils._labels import (
+    LabelSpace,
     as_labels,
+    classes_of_all,
     distinct_labels,
     find_classes,
     is_missing,
     joined_classes,
+    listed,
+    ordered_classes,
 )
 from skstream.utils._masked import unmasked
 from skstream.utils._rows import is_frame

@@ -13,8 +13,7 @@ from skstream.core.rows.chunk import Meta
 from skstream.core.run.input import checked_weights
 from skstream.reports._report import of_different_rows
 from skstream.utils._choices import check_share
-from skstream.utils._label_space import NO_LABEL, UNANSWERED, LabelSpace, is_given, listed
-from skstream.utils._labels import is_missing
+from skstream.utils._labels import NO_LABEL, UNANSWERED, LabelSpace, is_given, is_missing, listed
 from skstream.utils._masked import unmasked
 from skstream.utils._times import as_numbers, check_arrivals, clock, kind_of, shown_time
 from skstream.utils._warnings import warn

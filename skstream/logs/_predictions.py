@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.core.measures.resolve import task_of
+from skstream.core.measures.registry import task_of
 from skstream.core.result.result import EvaluationResult
 from skstream.logs._log import piece_of, scored
-from skstream.utils._label_space import encode_together
-from skstream.utils._labels import as_labels
+from skstream.utils._labels import as_labels, encode_together
 from skstream.utils._masked import unmasked
 
 

@@ -29,8 +29,14 @@ from skstream.forgetting import Forgetting
 from skstream.logs._log_rows import as_floats
 from skstream.stats._pairs import wilson
 from skstream.utils._choices import told_apart
-from skstream.utils._label_space import NO_LABEL, LabelSpace, is_given
-from skstream.utils._labels import as_labels, distinct_labels, is_missing
+from skstream.utils._labels import (
+    NO_LABEL,
+    LabelSpace,
+    as_labels,
+    distinct_labels,
+    is_given,
+    is_missing,
+)
 from skstream.utils._rows import is_frame
 from skstream.utils._values import column_at
 

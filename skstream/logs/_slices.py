@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures.measure import Measure
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import bin_meant, final_value, named, pick, rescored, with_scores
 from skstream.core.run.tape import tape_of

@@ -11,7 +11,7 @@ from skstream.core.measures.measure import Measure
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.series import BrierLoss, Column, LogLoss, OfColumn, read_scores
 from skstream.utils._calibration_maps import calibrated, fit_calibration, scores_of
-from skstream.utils._label_space import is_given
+from skstream.utils._labels import is_given
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]

@@ -14,7 +14,7 @@ from skstream.core.measures.rows import Array, Floats, ScoredRows
 from skstream.core.measures.series import Column, OfColumn
 from skstream.metrics._names import mean_of, parametrised
 from skstream.utils._choices import check_count, is_real
-from skstream.utils._label_space import UNANSWERED
+from skstream.utils._labels import UNANSWERED
 from skstream.utils._running_sums import running_sums
 
 #: The best threshold so far is looked for among the multiples of one over this, and "never".

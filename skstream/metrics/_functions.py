@@ -24,7 +24,7 @@ from skstream.core.measures.rows import Array, Floats
 from skstream.core.measures.running import RunningMeasures
 from skstream.forgetting import Cumulative
 from skstream.utils._choices import check_choice
-from skstream.utils._label_space import NO_LABEL, encode_together
+from skstream.utils._labels import NO_LABEL, encode_together
 from skstream.utils._masked import refuse_masked
 from skstream.utils._warnings import warn
 

@@ -12,7 +12,7 @@ from skstream.core.measures.measure import named
 from skstream.core.measures.registry import offer_measure
 from skstream.core.measures.rows import Array, Floats, ScoredRows
 from skstream.core.measures.series import Column, KindOf, OfColumn, brier_losses, log_losses
-from skstream.utils._label_space import NO_LABEL
+from skstream.utils._labels import NO_LABEL
 from skstream.utils._running_sums import running_sums
 
 #: Rows of each class that both baselines have seen before the first one.

@@ -17,13 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 from skstream.base import check_can_learn
 from skstream.core.evaluators.settings import named_models
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.resolve import resolve_metrics, task_of
+from skstream.core.measures.registry import resolve_metrics, task_of
 from skstream.evaluation import PrequentialEvaluator, RunOptions
 from skstream.metrics import Measure
 from skstream.pipeline._pipeline import FittedPipeline, StreamPipeline
 from skstream.pipeline._transformers import check_goes_on
-from skstream.utils._label_space import NO_LABEL, UNKNOWN, LabelSpace
-from skstream.utils._labels import as_labels, find_classes
+from skstream.utils._labels import NO_LABEL, UNKNOWN, LabelSpace, as_labels, find_classes
 from skstream.utils._sklearn import (
     Interval,
     MetadataRequester,

@@ -27,9 +27,8 @@ from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, known_classes
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.running import RunningMeasures
-from skstream.core.result.assemble import assemble
-from skstream.core.result.result import EvaluationResult
-from skstream.core.rows.drifts import as_drifts
+from skstream.core.result.result import EvaluationResult, assemble
+from skstream.core.rows.stream import as_drifts
 from skstream.core.run.checkpoint import save_checkpoint
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
@@ -50,7 +49,7 @@ from skstream.stats._report import plural
 from skstream.streams import Drift
 from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable, content
-from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._tables import aligned
 from skstream.utils._validation import tags_of
 from skstream.utils._warnings import warn

@@ -20,15 +20,15 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.core.evaluators.execution import EvaluationInterrupted, Execution
-from skstream.core.evaluators.options import run_options
 from skstream.core.evaluators.settings import (
     Settings,
     check_can_answer,
     named_models,
+    run_options,
     warn_of_codes,
 )
 from skstream.core.measures.registry import CLASSIFICATION
-from skstream.core.result.assemble import assemble
+from skstream.core.result.result import assemble
 from skstream.core.rows.arrays import begins_again, refuse_chunks
 from skstream.core.rows.stream import refuse_endless
 from skstream.core.run.input import encoded
@@ -40,7 +40,7 @@ from skstream.metrics import Measure
 from skstream.model_selection._search_run import HonestLoss, Rules, SearchRun, all_failed
 from skstream.streams import Drift, Stream, as_stream, take_rows
 from skstream.utils._choices import is_integer, is_real, told_apart, written
-from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_regressor, unfitted_copy
 from skstream.utils._warnings import warn

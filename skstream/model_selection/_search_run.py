@@ -18,7 +18,7 @@ from skstream.core.run.run_outcome import LaneOutcome, Place, RunOutcome
 from skstream.core.run.scoring import RunScores
 from skstream.core.timelines.timeline import Arrivals, rows_of_warmup
 from skstream.stats._anytime import RunningAnytimeComparison
-from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._warnings import warn
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.core.rows.drifts import as_drifts
+from skstream.core.rows.stream import as_drifts
 from skstream.evaluation import EvaluationResult
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import COLORS, count_rows_along, give_title, ink, settled

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.core.rows.drifts import as_drifts
+from skstream.core.rows.stream import as_drifts
 from skstream.drift._detect import Detections
 from skstream.plotting._axes import inches_of, ink, line_key, text_scale
 from skstream.plotting._base import Canvas

@@ -19,8 +19,7 @@ from skstream.plotting._axes import BASELINE_COLOR, give_title, model_styles, pa
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.stats._pairs import wilson
 from skstream.utils._choices import check_choice, check_count, is_integer, is_real
-from skstream.utils._label_space import LabelSpace, listed, ordered_classes
-from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._labels import LabelSpace, as_labels, distinct_labels, listed, ordered_classes
 from skstream.utils._warnings import warn
 
 PANEL_INCHES, LONE_INCHES = (2.9, 3.3), (6.4, 5.2)

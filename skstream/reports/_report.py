@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skstream.core.result.assemble import failed_refits
+from skstream.core.result.result import failed_refits
 from skstream.core.result.select import as_passed
 from skstream.core.run.run_outcome import Cost
 from skstream.core.run.tape import Tape
 from skstream.forgetting import Cumulative
 from skstream.stats._report import forgetting_words, over_rows, plural
-from skstream.utils._label_space import is_given
+from skstream.utils._labels import is_given
 from skstream.utils._tables import aligned, listed
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from skstream.metrics import Measure
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import McNemarCounts, RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
-from skstream.utils._label_space import is_given
+from skstream.utils._labels import is_given
 
 if TYPE_CHECKING:
     from skstream.core.result.result import EvaluationResult

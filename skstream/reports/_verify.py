@@ -13,16 +13,15 @@ import numpy as np
 from skstream.core.evaluators.delayed import DelayedEvaluator
 from skstream.core.evaluators.evaluator import StreamEvaluator, known_classes
 from skstream.core.evaluators.holdout import HoldoutEvaluator
-from skstream.core.evaluators.options import Polling, RunOptions, run_options
 from skstream.core.evaluators.prequential import KFoldEvaluator, PrequentialEvaluator
 from skstream.core.evaluators.record import FREE
-from skstream.core.evaluators.settings import named_models
+from skstream.core.evaluators.settings import Polling, RunOptions, named_models, run_options
 from skstream.core.forgetting import as_forgetting
 from skstream.core.result.result import EvaluationResult
 from skstream.core.run.tape import Tape
 from skstream.stats._report import forgetting_words, plural
 from skstream.streams import Stream, as_stream
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import LabelSpace
 
 _EVALUATORS: dict[str, type[StreamEvaluator]] = {
     one.protocol: one

@@ -31,7 +31,7 @@ from skstream.stats._report import (
     plural,
 )
 from skstream.utils._choices import check_choice
-from skstream.utils._label_space import encode_together
+from skstream.utils._labels import encode_together
 
 ROW_CAVEAT = (
     "McNemar's test assumes independent rows: over folds that share rows, over long streams and "

@@ -2,8 +2,7 @@
 
 from skstream.core.rows.arrays import as_stream
 from skstream.core.rows.chunk import StreamError
-from skstream.core.rows.drifts import Drift
-from skstream.core.rows.stream import Stream
+from skstream.core.rows.stream import Drift, Stream
 from skstream.streams._arff import ARFFStream
 from skstream.streams._composition._delay import with_delay
 from skstream.streams._composition._imbalance import with_imbalance

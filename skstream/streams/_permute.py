@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from skstream.core.rows.chunk import check_lengths
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import as_labels, find_classes
+from skstream.utils._labels import LabelSpace, as_labels, find_classes
 from skstream.utils._rows import as_rows, copy_rows
 
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from skstream.core.rows.stream import Stream, refuse_endless
 from skstream.utils._choices import check_count
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._labels import LabelSpace, as_labels, distinct_labels
 from skstream.utils._rows import date_columns, is_frame
 from skstream.utils._times import time_column
 from skstream.utils._warnings import warn

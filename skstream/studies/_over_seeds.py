@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import delayed
 
-from skstream.core.engine.failures import RAISED
+from skstream.core.engine.answers import RAISED
 from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.core.evaluators.execution import (
     EvaluationInterrupted,
@@ -20,10 +20,9 @@ from skstream.core.evaluators.execution import (
     run_group,
     why_one_process,
 )
-from skstream.core.evaluators.options import run_options
 from skstream.core.evaluators.prequential import PrequentialEvaluator
-from skstream.core.result.assemble import assemble
-from skstream.core.result.result import EvaluationResult
+from skstream.core.evaluators.settings import run_options
+from skstream.core.result.result import EvaluationResult, assemble
 from skstream.core.result.select import chosen, named
 from skstream.core.run.run_outcome import Place, ResultHeader, RunOutcome
 from skstream.reports._compare import higher_is_better

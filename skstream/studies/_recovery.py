@@ -8,7 +8,7 @@ import numpy as np
 
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import named
-from skstream.core.rows.drifts import as_drifts
+from skstream.core.rows.stream import as_drifts
 from skstream.reports._compare import higher_is_better
 from skstream.stats._report import forgetting_words
 from skstream.streams import Drift

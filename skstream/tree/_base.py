@@ -17,7 +17,7 @@ from skstream.base import ForgetfulFit, check_classes, check_labels, check_rows,
 from skstream.preprocessing._categories import MISSING, MixedTypes, Numbering, encode, kind_of
 from skstream.tree._arrays import Settings
 from skstream.tree._core import ADAPTIVE, BAYES, ENTROPY, GINI, MAJORITY
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import LabelSpace
 from skstream.utils._rows import best_columns, take_rows
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._values import (

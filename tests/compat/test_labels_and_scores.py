@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skstream import PrequentialEvaluator, RunOptions
-from skstream.core.engine.failures import ModelError
+from skstream.core.engine.answers import ModelError
 
 naive_bayes = pytest.importorskip("river.naive_bayes")
 

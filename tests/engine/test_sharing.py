@@ -25,9 +25,8 @@ from sklearn.preprocessing import (
 
 import skstream.core.engine.block as sharing
 from skstream import KFoldEvaluator, PrequentialEvaluator
-from skstream.core.engine.failures import ModelError
-from skstream.core.engine.model import ModelRun
-from skstream.core.engine.run import Engine
+from skstream.core.engine.answers import ModelError
+from skstream.core.engine.run import Engine, ModelRun
 from skstream.core.timelines.timeline import Arrivals, PrequentialTimeline
 from skstream.kernels import Task, registered_kernels
 from skstream.kernels.linear.kernel import LinearClassifierKernel

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream.core.engine.model import ModelRun
-from skstream.core.engine.run import Engine
+from skstream.core.engine.run import Engine, ModelRun
 from skstream.core.timelines.delayed import DatedArrivals, DelayedTimeline, Dropped, Labels
 from skstream.core.timelines.timeline import Arrivals, End, PrequentialTimeline
 from skstream.kernels import Task

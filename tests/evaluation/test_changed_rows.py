@@ -14,7 +14,7 @@ from scipy import sparse
 import skstream as sk
 from skstream.core.run import run as _pace
 from skstream.core.run.checkpoint import load_about, load_run
-from skstream.core.run.read_checksums import PassChecksums
+from skstream.core.run.input import PassChecksums
 from skstream.streams import as_stream
 from tests.evaluation.test_checkpoints import assert_same_result
 

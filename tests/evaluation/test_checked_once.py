@@ -9,7 +9,7 @@ from skstream.baselines import MajorityClass
 from skstream.core.rows import chunk as chunk_module
 from skstream.core.rows.arrays import ArrayStream
 from skstream.streams import as_stream
-from skstream.utils import _label_space as label_module
+from skstream.utils import _labels as label_module
 
 rng = np.random.default_rng(0)
 X = rng.random((60, 3))

@@ -25,7 +25,7 @@ from skstream.core.engine.run import Engine
 from skstream.core.evaluators.delayed_scoring import Shown, answers_by_bin
 from skstream.core.evaluators.delayed_times import DelayCounts, LabelledDrifts
 from skstream.core.rows.arrays import ArrayStream
-from skstream.core.rows.drifts import as_drifts
+from skstream.core.rows.stream import as_drifts
 from skstream.streams import SEA, Drift, as_stream
 from tests._examples import examples
 from tests.evaluation import _delayed_oracle

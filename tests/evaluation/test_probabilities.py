@@ -23,7 +23,7 @@ from skstream import (
     load,
     prequential_predict,
 )
-from skstream.core.engine.failures import ModelError
+from skstream.core.engine.answers import ModelError
 from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
 

@@ -28,7 +28,7 @@ from skstream import (
     score_predictions,
     score_slices,
 )
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.logs._slice_rows import N_BLOCKS, Estimate, is_additive, reads_all_labels
 from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB

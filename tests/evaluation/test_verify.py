@@ -16,8 +16,8 @@ from joblib import parallel_config
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
-from skstream.core.rows.drifts import as_drifts
-from skstream.core.run.read_checksums import PassChecksums
+from skstream.core.rows.stream import as_drifts
+from skstream.core.run.input import PassChecksums
 from skstream.evaluation import verify
 from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB

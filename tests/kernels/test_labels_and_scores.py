@@ -9,11 +9,10 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 
-from skstream.core.engine.answers import no_answers, with_scores
+from skstream.core.engine.answers import BadAnswer, no_answers, with_scores
 from skstream.core.engine.block import Block
-from skstream.core.engine.failures import BadAnswer
 from skstream.core.engine.loop import Loop, LoopFailed
-from skstream.core.engine.model import ModelRun
+from skstream.core.engine.run import ModelRun
 from skstream.kernels import Declined, Kernel, Task, kernel_of, registry
 from skstream.kernels.linear import kernel as _linear
 from tests.kernels._reference import cut, make_block, running

@@ -14,7 +14,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 import skstream.core.engine.kernel as by_kernel
 from skstream import PrequentialEvaluator, RunOptions, TemporalCorrection, TemporallyAugmented
 from skstream.core.engine.block import cuts, part_of
-from skstream.core.engine.model import ModelRun
+from skstream.core.engine.run import ModelRun
 from skstream.kernels import Declined, Task, find_kernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline

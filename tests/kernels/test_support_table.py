@@ -66,7 +66,7 @@ from skstream import (
     make_stream_pipeline,
 )
 from skstream.compat import from_river
-from skstream.core.engine.model import ModelRun
+from skstream.core.engine.run import ModelRun
 from skstream.drift import RandomAlarm
 from skstream.kernels import Task, registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.core.measures.running import RunningMeasures
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn import metrics as sk
 from sklearn.metrics import get_scorer, make_scorer
 
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.metrics import Measure, kappa_temporal_score
 from tests.metrics._streams import running
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.core.measures.running import RunningMeasures
 from skstream.metrics import kappa_test
 from tests._examples import newest_alone

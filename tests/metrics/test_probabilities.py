@@ -9,8 +9,12 @@ from sklearn.naive_bayes import MultinomialNB
 
 from skstream import HoldoutEvaluator, PrequentialEvaluator, prequential_predict
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.registry import OF_CLASSES, PROBABILITIES, measure_of_name
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import (
+    OF_CLASSES,
+    PROBABILITIES,
+    measure_of_name,
+    resolve_metrics,
+)
 from skstream.core.measures.running import RunningMeasures
 from skstream.metrics import (
     Measure,

@@ -11,8 +11,7 @@ from skstream.core.forgetting import as_forgetting
 from skstream.core.measures import ranked_windows as _ranked_windows
 from skstream.core.measures import rankings as _rankings
 from skstream.core.measures import running as _running
-from skstream.core.measures.registry import PROBABILITIES
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import PROBABILITIES, resolve_metrics
 from skstream.core.measures.rows import ScoredRows, Sets
 from skstream.core.measures.running import RunningMeasures, SetMeasures
 from tests.metrics._reference import Reference

@@ -13,8 +13,8 @@ from skstream.core.measures.registry import (
     OF_CLASS,
     OF_CLASSES,
     REGRESSION,
+    resolve_metrics,
 )
-from skstream.core.measures.resolve import resolve_metrics
 from skstream.metrics import (
     Measure,
     harmonic_accuracy_score,

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures import running as running_module
-from skstream.core.measures.registry import CLASSIFICATION, MAJORITIES
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import CLASSIFICATION, MAJORITIES, resolve_metrics
 from skstream.core.measures.running import RunningMeasures
 from skstream.core.measures.scores import Scores
 from skstream.core.measures.series import baselines_of

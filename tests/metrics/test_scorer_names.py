@@ -6,7 +6,7 @@ from sklearn import metrics
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from skstream import score_predictions
-from skstream.core.measures.resolve import task_of
+from skstream.core.measures.registry import task_of
 
 rng = np.random.default_rng(0)
 Y = rng.integers(0, 2, 300)

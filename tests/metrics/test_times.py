@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.registry import OF_CLASSES, REGRESSION
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import OF_CLASSES, REGRESSION, resolve_metrics
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.running import RunningMeasures
 from skstream.forgetting import FadingFactor, SlidingWindow

@@ -12,7 +12,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
-from skstream.core.engine.failures import ModelError
+from skstream.core.engine.answers import ModelError
 from skstream.kernels import Task, make_transform_kernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import StreamImputer, StreamOrdinalEncoder

@@ -26,7 +26,7 @@ from skstream import (
     evaluate_over_seeds,
     load,
 )
-from skstream.core.engine.failures import ModelError
+from skstream.core.engine.answers import ModelError
 from skstream.core.evaluators import execution as _execution
 from skstream.core.rows.arrays import ArrayStream
 from skstream.stats import compare_with_best, wilcoxon

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.utils._label_space import NO_LABEL, UNKNOWN, LabelSpace, is_given
-from skstream.utils._labels import as_labels, find_classes
+from skstream.utils._labels import NO_LABEL, UNKNOWN, LabelSpace, as_labels, find_classes, is_given
 from tests._examples import examples
 
 INT64 = np.iinfo(np.int64)

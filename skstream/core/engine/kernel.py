@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skstream.core.engine.answers import Task, no_answers
+from skstream.core.engine.answers import RAISED, BadAnswer, Task, ends_program, in_short, no_answers
 from skstream.core.engine.block import Block, key_of
-from skstream.core.engine.failures import RAISED, BadAnswer, ends_program, in_short
 from skstream.core.engine.loop import LoopFailed
 from skstream.utils._numba import LOADING
 

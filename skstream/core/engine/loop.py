@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 
 from skstream.base import learner
-from skstream.core.engine.answers import Task, no_answers, with_scores
+from skstream.core.engine.answers import (
+    RAISED,
+    BadAnswer,
+    Task,
+    ends_program,
+    no_answers,
+    with_scores,
+)
 from skstream.core.engine.block import Block, Company, part_of
-from skstream.core.engine.failures import RAISED, BadAnswer, ends_program
-from skstream.utils._label_space import UNKNOWN, LabelSpace
-from skstream.utils._labels import array_of
+from skstream.utils._labels import UNKNOWN, LabelSpace, array_of
 from skstream.utils._rows import (
     copy_rows,
     joined_weights,

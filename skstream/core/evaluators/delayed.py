@@ -10,8 +10,7 @@ import numpy as np
 from skstream.core.evaluators.delayed_run import DelayedRun
 from skstream.core.evaluators.delayed_times import LabelTimes, Waits
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
-from skstream.core.evaluators.options import COUNT, Polling
-from skstream.core.evaluators.settings import Settings
+from skstream.core.evaluators.settings import COUNT, Polling, Settings
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import checkpoint, in_words
 from skstream.core.rows.arrays import as_stream

@@ -10,8 +10,7 @@ import numpy as np
 from skstream.core.evaluators.delayed_times import Clock, Times
 from skstream.core.rows.arrays import holds_columns, split_columns
 from skstream.core.run.input import EncodedRows, checked_weights, encoded_labels
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import refuse_single
+from skstream.utils._labels import LabelSpace, refuse_single
 from skstream.utils._masked import unmasked
 from skstream.utils._rows import as_rows
 from skstream.utils._times import shown_time

@@ -9,8 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from skstream.core.engine.answers import no_answers
-from skstream.core.engine.failures import ModelError
+from skstream.core.engine.answers import ModelError, no_answers
 from skstream.core.engine.run import Answered, Step
 from skstream.core.evaluators.delayed_input import (
     DatedRows,
@@ -22,11 +21,9 @@ from skstream.core.evaluators.delayed_input import (
 )
 from skstream.core.evaluators.delayed_scoring import AskedWhileWaiting
 from skstream.core.evaluators.delayed_times import Clock, LabelTimes, Waits, still_awaited
-from skstream.core.evaluators.options import Polling
-from skstream.core.evaluators.settings import Settings
+from skstream.core.evaluators.settings import Polling, Settings
 from skstream.core.rows.chunk import Chunk, last_time, table_times
-from skstream.core.run.input import EncodedRows, encoded, encoded_labels
-from skstream.core.run.read_checksums import LABEL_TIMES
+from skstream.core.run.input import LABEL_TIMES, EncodedRows, encoded, encoded_labels
 from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place, RunOutcome
 from skstream.core.timelines.delayed import (
@@ -40,7 +37,7 @@ from skstream.core.timelines.delayed import (
 from skstream.core.timelines.timeline import no_rows
 from skstream.utils._choices import check_choice
 from skstream.utils._concurrency import deferred_interrupt, exclusive
-from skstream.utils._label_space import is_given
+from skstream.utils._labels import is_given
 from skstream.utils._rows import as_rows
 
 #: The latest finite time of a label.

@@ -15,8 +15,7 @@ from skstream.core.evaluators.delayed_times import (
     PollCosts,
     UserReduce,
 )
-from skstream.core.evaluators.options import Polling
-from skstream.core.evaluators.settings import Settings
+from skstream.core.evaluators.settings import Polling, Settings
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.series import all_wrong
 from skstream.core.run.input import EncodedRows
@@ -29,7 +28,7 @@ from skstream.core.timelines.delayed import (
     PendingRows,
     history_of,
 )
-from skstream.utils._label_space import UNANSWERED, is_given
+from skstream.utils._labels import UNANSWERED, is_given
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from skstream.core.engine.failures import ModelError
+from skstream.core.engine.answers import ModelError
 from skstream.core.measures.checkpoints import CheckpointRecorder
 from skstream.core.rows.chunk import Chunk
-from skstream.core.rows.drifts import Drift, as_drifts
+from skstream.core.rows.stream import Drift, as_drifts
 from skstream.core.run.input import MissingLabelError
 from skstream.core.timelines.delayed import History
-from skstream.utils._label_space import UNANSWERED, LabelSpace
+from skstream.utils._labels import UNANSWERED, LabelSpace
 from skstream.utils._times import (
     AWARE,
     DATETIMES,

@@ -18,25 +18,26 @@ from sklearn.base import BaseEstimator
 
 from skstream.base import learning_parts
 from skstream.core.evaluators.execution import Execution
-from skstream.core.evaluators.options import COUNT, Polling, RunOptions, run_options
 from skstream.core.evaluators.record import facts_of_call, record
 from skstream.core.evaluators.settings import (
+    COUNT,
+    Polling,
+    RunOptions,
     Settings,
     check_protocol,
     is_regression,
     named_models,
     prepared_models,
+    run_options,
     scores_asked,
     warn_of_codes,
 )
 from skstream.core.forgetting import Forgetting, as_forgetting
 from skstream.core.measures.measure import warn_of_calls
-from skstream.core.measures.resolve import resolve_metrics
-from skstream.core.result.assemble import assemble
-from skstream.core.result.result import EvaluationResult
+from skstream.core.measures.registry import resolve_metrics
+from skstream.core.result.result import EvaluationResult, assemble
 from skstream.core.rows.arrays import as_stream
-from skstream.core.rows.drifts import Drift, as_drifts
-from skstream.core.rows.stream import Stream, refuse_endless
+from skstream.core.rows.stream import Drift, Stream, as_drifts, refuse_endless
 from skstream.core.run.checkpoint import CheckpointFolder
 from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place

@@ -16,10 +16,9 @@ from joblib.externals.loky.backend.reduction import dump
 from sklearn.utils.parallel import delayed
 
 from skstream.base import learning_parts
-from skstream.core.engine.failures import RAISED, ModelError, ends_program
+from skstream.core.engine.answers import RAISED, ModelError, ends_program
 from skstream.core.evaluators.settings import Settings
-from skstream.core.result.assemble import assemble
-from skstream.core.result.result import EvaluationResult
+from skstream.core.result.result import EvaluationResult, assemble
 from skstream.core.rows.arrays import begins_again
 from skstream.core.rows.stream import Stream
 from skstream.core.run.checkpoint import (
@@ -27,8 +26,7 @@ from skstream.core.run.checkpoint import (
     CheckpointFile,
     CheckpointFolder,
 )
-from skstream.core.run.input import MissingLabelError
-from skstream.core.run.read_checksums import HELD_OUT, PassChecksums, differences
+from skstream.core.run.input import HELD_OUT, MissingLabelError, PassChecksums, differences
 from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place, ResultHeader, RunOutcome
 from skstream.utils._concurrency import on_cluster

@@ -11,8 +11,7 @@ from weakref import WeakValueDictionary
 from joblib import effective_n_jobs
 
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
-from skstream.core.evaluators.options import COUNT
-from skstream.core.evaluators.settings import Settings
+from skstream.core.evaluators.settings import COUNT, Settings
 from skstream.core.measures.rows import ScoredRows, Sets
 from skstream.core.rows.stream import Stream
 from skstream.core.run.holdout_sets import (

@@ -6,12 +6,10 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from skstream.core.engine.model import Unanswered
-from skstream.core.engine.run import Answered
+from skstream.core.engine.run import Answered, Unanswered
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.core.evaluators.execution import carrying, progress_bar
-from skstream.core.evaluators.options import COUNT, RunOptions
-from skstream.core.evaluators.settings import Settings, named_models
+from skstream.core.evaluators.settings import COUNT, RunOptions, Settings, named_models
 from skstream.core.rows.arrays import as_stream
 from skstream.core.run.input import EncodedRows, why_no_weight
 from skstream.core.run.run import EvaluationRun

@@ -14,7 +14,7 @@ from skstream.core.measures.checkpoints import MAX_CHECKPOINTS
 from skstream.core.measures.formulas import Formula
 from skstream.core.measures.rows import Array, Floats, Integers, ScoredRows
 from skstream.core.measures.series import KINDS, KindOf, OfColumn, columns_of_kinds
-from skstream.utils._label_space import UNANSWERED
+from skstream.utils._labels import UNANSWERED
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 from skstream.utils._warnings import warn
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from skstream.core.measures.ranked_windows import cost_of_row, many_precisions, window_pairs
 from skstream.core.measures.rows import Floats, Integers, ScoredRows
-from skstream.utils._label_space import UNANSWERED
+from skstream.utils._labels import UNANSWERED
 from skstream.utils._running_sums import prefix_sums, window_sums
 
 #: Rows that are ranked together before they go into the bins.

@@ -24,7 +24,7 @@ from skstream.core.measures.rows import Array, ScoredRows, Waiting
 from skstream.core.measures.scores import Scores, Values, joined_values, make_sums
 from skstream.core.measures.series import columns_of_kinds
 from skstream.utils._choices import is_integer
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import LabelSpace
 
 # Rows are buffered into blocks of this size, so that the arithmetic does not depend on chunking,
 # and calls with a single row are cheap. A few arrays of this length fit the cache.
@@ -123,7 +123,7 @@ class RunningMeasures:
     >>> import numpy as np
     >>> from skstream.core.forgetting import as_forgetting
     >>> from skstream.core.measures.running import RunningMeasures
-    >>> from skstream.core.measures.resolve import resolve_metrics
+    >>> from skstream.core.measures.registry import resolve_metrics
     >>> classes = np.array(["DOWN", "UP"])
     >>> running = RunningMeasures(
     ...     resolve_metrics(["accuracy", "kappa_temporal"], classes=classes),

@@ -29,7 +29,7 @@ from skstream.core.measures.rows import (
 )
 from skstream.core.measures.series import ColumnStates, KindOf, baselines_of, columns_of_kinds
 from skstream.core.measures.sums import RunningSums, SumsByKind
-from skstream.utils._label_space import NO_LABEL, is_given
+from skstream.utils._labels import NO_LABEL, is_given
 
 copy_of = methodcaller("copy")
 #: Makes running sums of kinds of series, for a number of classes and of models.

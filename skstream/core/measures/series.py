@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from skstream.core.measures.rankings import Ranking
 from skstream.core.measures.rows import Array, Derived, Floats, Integers, ScoredRows
-from skstream.utils._label_space import NO_LABEL, UNANSWERED, is_given
+from skstream.utils._labels import NO_LABEL, UNANSWERED, is_given
 
 # As scikit-learn clips probabilities of this type, so that one row never costs infinity.
 _EPS = float(np.finfo(np.float64).eps)

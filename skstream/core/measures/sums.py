@@ -25,7 +25,7 @@ from skstream.core.measures.rankings import Following, Ranking, RankingValues, S
 from skstream.core.measures.rows import Array, Floats, Integers, ScoredRows
 from skstream.core.measures.series import KindOf, Series, kind_of, values_of
 from skstream.core.measures.spread import Moments, all_weights, running_spread
-from skstream.utils._label_space import NO_LABEL
+from skstream.utils._labels import NO_LABEL
 from skstream.utils._running_sums import prefix_sums, running_sums
 
 #: By kind: one array, or one for each class, of shape (n_ends,); of many classes one table.

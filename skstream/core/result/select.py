@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skstream.core.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure, warn_of_calls
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.core.run.tape import (
     Tape,
     check_has_scores,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.core.rows.chunk import Chunk, last_time, table_times
-from skstream.core.rows.drifts import Drift, as_drifts
-from skstream.core.rows.stream import Stream
+from skstream.core.rows.stream import Drift, Stream, as_drifts
 from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import find_classes, lose_digits
 from skstream.utils._masked import unmasked

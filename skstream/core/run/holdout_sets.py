@@ -10,14 +10,15 @@ import numpy as np
 
 from skstream.core.rows.arrays import ArrayStream, as_stream
 from skstream.core.rows.stream import Stream
-from skstream.core.run.input import EncodedRows, encoded
-from skstream.core.run.read_checksums import (
+from skstream.core.run.input import (
     HELD_OUT,
+    EncodedRows,
     PassChecksums,
     differences,
+    encoded,
 )
 from skstream.core.run.run_outcome import Checksums
-from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._rows import Schema, own_rows, stack_rows
 from skstream.utils._warnings import warn
 

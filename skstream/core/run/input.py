@@ -1,16 +1,26 @@
-"""Labels and weights of the rows that enter a run."""
+"""Rows that enter a run: their labels as codes, their weights, and their checksums.
 
-from collections.abc import Callable
+By checksums workers, checkpoints and results tell one stream from another.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import blake2b
+from struct import pack
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 
 from skstream.core.rows.chunk import Chunk
-from skstream.utils._label_space import LabelSpace, is_given
-from skstream.utils._labels import refuse_single
+from skstream.core.run.run_outcome import Checksums
+from skstream.utils._content import NotComparable, content, name_of
+from skstream.utils._labels import LabelSpace, is_given, refuse_single
 from skstream.utils._masked import unmasked
-from skstream.utils._rows import take_rows
+from skstream.utils._rows import is_frame, take_rows
 
 
 @dataclass(frozen=True)
@@ -134,3 +144,162 @@ def _first_no_number(values: Any) -> int:
         except (TypeError, ValueError):
             return at
     return 0
+
+
+LABEL_TIMES = "label times"
+#: Begin of the names of what is read of held-out rows.
+HELD_OUT = "held-out "
+# Ids are not read: no answer and no score of `evaluate` depends on them.
+_META = {"sample_weight": "weights", "arrival": "arrivals", "label_time": LABEL_TIMES}
+# Values of a dense array that are converted at once.
+_VALUES_AT_ONCE = 1 << 16
+# Bytes that stand for a value.
+_N_BYTES = 8
+# Types of numbers in arrays of objects.
+_NUMBERS = {int, float, bool}
+# Floats tell whole numbers up to this one apart.
+_EXACT = 1 << 53
+# Times of NumPy, of which some become whole numbers without their unit.
+_TIMES = (np.datetime64, np.timedelta64)
+# Types of other values that their text tells apart.
+_SHOWN = (type(None), int, bytes, tuple, date, time, timedelta, Decimal, Fraction, *_TIMES)
+_NAN = pack("=d", np.nan)
+# What stands before other values: a NaN that no number is written as.
+_NO_FLOAT = pack("=Q", 0x7FF8_0000_0000_0001)
+
+
+class PassChecksums:
+    """Checksums of all that a pass reads; they do not depend on chunking.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows that were added.
+    """
+
+    def __init__(self) -> None:
+        self._sums: dict[str, list[int]] = {}
+        self._chunk: Chunk | None = None  # the one that was given last
+        self._first = 0  # its first row
+        self.n_rows = 0
+
+    def add(self, X: Any, y: np.ndarray, meta: Mapping[str, np.ndarray]) -> None:
+        """Add a checked chunk of a stream."""
+        columns = {"features": _columns(X), "labels": [[y]]}
+        for key, name in _META.items():
+            if key in meta:
+                columns[name] = [[meta[key]]]
+        for name, its in columns.items():
+            sums = self._sums.setdefault(name, [0] * len(its))
+            for k, arrays in enumerate(its):
+                for values in arrays:
+                    sums[k] = crc32(_cells(values), sums[k])
+        self.n_rows += len(y)
+
+    def noted(self, stream: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Chunks of a stream, each of which is added when the next one is wanted."""
+        for chunk in stream:
+            self._chunk, self._first = chunk, self.n_rows
+            yield chunk
+            begin, self._chunk = self.n_rows - self._first, None
+            if begin < len(chunk.y):
+                self.add(*chunk.part(begin, len(chunk.y)))
+
+    def add_up_to(self, n_rows: int) -> None:
+        """Add the rows of the chunk that was given last, up to a row of the stream."""
+        if self._chunk is not None and n_rows > self.n_rows:
+            self.add(*self._chunk.part(self.n_rows - self._first, n_rows - self._first))
+
+    def sums(self) -> Checksums:
+        """Return the checksums."""
+        return dict(zip(self._sums, map(tuple, self._sums.values()), strict=True))
+
+
+def differences(first: Checksums, other: Checksums) -> str:
+    """Name what differs between two passes; empty if nothing does."""
+    names = [name for name in {**first, **other} if first.get(name) != other.get(name)]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _columns(X: Any) -> list[list[np.ndarray]]:
+    """Values of features, in sequences that depend neither on chunking nor on the container."""
+    if is_frame(X):
+        if X.shape[1] and all(
+            isinstance(dtype, np.dtype) and dtype.kind == "f" for dtype in X.dtypes
+        ):  # at once, as they often lie side by side
+            return _columns(np.asarray(X))
+        columns = X.iloc if hasattr(X, "iloc") else X
+        table = np.empty(X.shape)
+        for k in range(X.shape[1]):
+            table[:, k] = _cells(_of_column(columns[:, k]))
+        return [[table]]
+    if hasattr(X, "indptr"):
+        return [[values] for values in (X.data, X.indices, np.diff(X.indptr))]
+    n_at_once = max(1, _VALUES_AT_ONCE // max([1, *X.shape[1:]]))
+    return [np.split(X, range(n_at_once, len(X), n_at_once))]
+
+
+def _of_column(column: Any) -> np.ndarray:
+    """Values of a column of a frame; exact, also if whole numbers are missing among large ones."""
+    values = np.asarray(column)
+    if values.dtype != object:
+        if values.dtype.kind != "f" or isinstance(column.dtype, np.dtype):
+            return values
+        if not (np.abs(values) >= _EXACT).any():
+            return values
+    known = np.empty(len(values), dtype=object)
+    known[:] = values.tolist() if values.dtype == object else column.to_list()
+    for at, value in enumerate(known):  # what is missing is None in one library, NaN in another
+        if value is None or type(value).__name__ in ("NAType", "NaTType"):
+            known[at] = np.nan
+    return known
+
+
+def _cells(values: np.ndarray) -> Any:
+    """Eight bytes for each value: equal for equal values of any type, whatever the others are.
+
+    Numbers are themselves as floats, other values the digest of their bytes.
+    """
+    kind, is_large = values.dtype.kind, False
+    if kind in "iu" and values.dtype.itemsize == 8 and values.size:
+        is_large = bool(values.max() > _EXACT or values.min() < -_EXACT)
+    if kind in "fiub" and not is_large:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        nan = np.isnan(values)
+        return np.where(nan, np.nan, values) if nan.any() else values  # NaN has many forms
+    if kind in "mM":
+        exact = values.astype(f"{kind}8[ns]")
+        if np.array_equal(exact.astype(values.dtype), values, equal_nan=True):
+            return np.where(np.isnat(exact), np.nan, exact.view(np.float64))
+    flat = values.ravel().tolist() if kind not in "mM" else list(values.ravel())
+    kinds = set(map(type, flat))
+    if kinds <= _NUMBERS and (
+        int not in kinds or all(-_EXACT <= value <= _EXACT for value in flat if type(value) is int)
+    ):
+        return _cells(np.array(flat, dtype=np.float64).reshape(values.shape))
+    texts = {value: _cell(value) for value in {text for text in flat if type(text) is str}}
+    cells = b"".join([texts[item] if type(item) is str else _cell(item) for item in flat])
+    return np.frombuffer(cells, dtype=np.float64).reshape(values.shape)
+
+
+def _cell(value: Any) -> bytes:
+    """Eight bytes of one value: a float, or the digest of its text behind what is no float."""
+    if isinstance(value, np.generic) and not isinstance(value, _TIMES):
+        value = value.item()
+    kind = type(value)
+    is_number = kind in _NUMBERS  # which a float tells apart from all others
+    if kind is int:
+        is_number = value.bit_length() <= 1000 and int(float(value)) == value
+    if is_number:
+        return _NAN if value != value else pack("=d", value)
+    if kind is str:
+        text = value.encode("utf-8", "surrogatepass")
+    elif isinstance(value, _SHOWN):
+        text = repr(value).encode()
+    else:
+        try:  # a text that is the same in every process, and another one for another value
+            text = content(value).encode()
+        except NotComparable:  # then its class is all that can be told
+            text = b""
+    whole = b"%b%b%b%b" % (_NO_FLOAT, name_of(kind).encode(), pack("=q", len(text)), text)
+    return blake2b(whole, digest_size=_N_BYTES).digest()

@@ -13,17 +13,14 @@ from zlib import crc32
 
 import numpy as np
 
-from skstream.core.engine.model import ModelRun
-from skstream.core.engine.run import Answered, Engine, Step
+from skstream.core.engine.run import Answered, Engine, ModelRun, Step
 from skstream.core.evaluators.settings import Settings
-from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.registry import resolve_metrics
 from skstream.core.measures.rows import ScoredRows
-from skstream.core.result.assemble import assemble
-from skstream.core.result.result import EvaluationResult
+from skstream.core.result.result import EvaluationResult, assemble
 from skstream.core.rows.chunk import Chunk, last_time, table_times
 from skstream.core.run.checkpoint import save_checkpoint
-from skstream.core.run.input import EncodedRows, encoded
-from skstream.core.run.read_checksums import PassChecksums, differences
+from skstream.core.run.input import EncodedRows, PassChecksums, differences, encoded
 from skstream.core.run.run_outcome import (
     Checksums,
     CostMeter,
@@ -36,7 +33,7 @@ from skstream.core.run.scoring import AskedOnce, RunScores
 from skstream.core.timelines.delayed_blocks import Features
 from skstream.core.timelines.timeline import Arrivals, End, no_rows
 from skstream.utils._concurrency import Exclusive, Held, deferred_interrupt, exclusive
-from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._times import check_arrivals, clock
 

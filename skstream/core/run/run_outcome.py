@@ -13,10 +13,10 @@ from joblib.externals.loky.backend.reduction import dumps
 from sklearn.base import BaseEstimator
 
 from skstream.base import nested
-from skstream.core.engine.failures import ModelError, in_short
+from skstream.core.engine.answers import ModelError, in_short
 from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure
-from skstream.core.rows.drifts import Drift
+from skstream.core.rows.stream import Drift
 from skstream.utils._saved import NOT_SAVED
 from skstream.utils._validation import is_fitted
 

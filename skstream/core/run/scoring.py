@@ -23,7 +23,7 @@ from skstream.core.run.input import EncodedRows
 from skstream.core.run.run_outcome import Place
 from skstream.core.run.tape import KeptTape, Tape, curves_of_lanes, lanes_of, measures_of, rows_of
 from skstream.core.timelines.timeline import sets_of
-from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._labels import LabelSpace, is_given
 
 _SETTLED = attrgetter("operations.settled")
 

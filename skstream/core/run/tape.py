@@ -12,7 +12,7 @@ from skstream.core.measures.measure import Measure
 from skstream.core.measures.rows import ScoredRows, Sets
 from skstream.core.measures.running import RunningMeasures, SetMeasures
 from skstream.utils._choices import check_place
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import LabelSpace
 from skstream.utils._warnings import warn
 
 #: Parts that are joined once there are so many: each takes a hundred bytes beside its rows.

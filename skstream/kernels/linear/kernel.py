@@ -26,8 +26,17 @@ from sklearn.utils.class_weight import compute_class_weight
 from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block, key_of
 from skstream.core.engine.kernel import Declined, Kernel
-from skstream.kernels.compose import asks_of_next
-from skstream.kernels.input import Learnt, check_stored_once, read_block
+from skstream.kernels.input import (
+    DENSE_AND_SPARSE,
+    OTHER_PRECISION,
+    Columns,
+    Learnt,
+    asks_of_next,
+    check_stored_once,
+    decline_uncompiled,
+    read_block,
+    refused_task,
+)
 from skstream.kernels.linear import rows as linear_rows
 from skstream.kernels.linear.loops import PA1, Floats, Integers, Learns
 from skstream.kernels.linear.settings import (
@@ -38,13 +47,6 @@ from skstream.kernels.linear.settings import (
     refused,
 )
 from skstream.kernels.memory import MemoryMachine, State
-from skstream.kernels.schema import (
-    DENSE_AND_SPARSE,
-    OTHER_PRECISION,
-    Columns,
-    decline_uncompiled,
-    refused_task,
-)
 from skstream.utils._numba import numba_enabled
 from skstream.utils._values_by_version import VersionedArray
 

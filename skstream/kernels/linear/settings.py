@@ -16,10 +16,10 @@ from sklearn import get_config, linear_model
 from sklearn.linear_model import SGDOneClassSVM
 
 from skstream.core.engine.answers import Task
+from skstream.kernels.input import value_of
 from skstream.kernels.linear import loops
 from skstream.kernels.linear.loops import Floats, Learns, Rule
 from skstream.kernels.linear.rows import Shown, learn_dense
-from skstream.kernels.schema import value_of
 from skstream.utils._numba import numba_enabled
 from skstream.utils._validation import is_fitted
 

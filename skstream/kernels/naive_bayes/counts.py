@@ -22,9 +22,15 @@ from skstream.kernels.cuts import (
     pieces,
     rows_per_piece,
 )
-from skstream.kernels.input import EXACT_OR_SINGLE, read_block
+from skstream.kernels.input import (
+    DENSE_AND_SPARSE,
+    EXACT_OR_SINGLE,
+    Columns,
+    read_block,
+    refused_task,
+    value_of,
+)
 from skstream.kernels.memory import MemoryKernel, State
-from skstream.kernels.schema import DENSE_AND_SPARSE, Columns, refused_task, value_of
 from skstream.utils._running_sums import running_sums
 from skstream.utils._values_by_version import VersionedArray
 

@@ -17,8 +17,8 @@ from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
 from skstream.kernels.cuts import Events, Floats, Integers, Piece, distinct
+from skstream.kernels.input import decline_uncompiled, value_of
 from skstream.kernels.naive_bayes.counts import CountsKernel, FeatureCountsKernel, class_sums
-from skstream.kernels.schema import decline_uncompiled, value_of
 from skstream.utils._numba import jit
 from skstream.utils._running_sums import Groups
 from skstream.utils._validation import is_fitted

@@ -20,7 +20,14 @@ from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block, part_of
 from skstream.core.engine.kernel import Declined
 from skstream.kernels.cuts import Floats, distinct, pieces, rows_per_piece
-from skstream.kernels.input import EXACT_OR_SINGLE, read_block
+from skstream.kernels.input import (
+    EXACT_OR_SINGLE,
+    OTHER_PRECISION,
+    Columns,
+    decline_uncompiled,
+    read_block,
+    value_of,
+)
 from skstream.kernels.memory import State
 from skstream.kernels.naive_bayes.counts import (
     NaiveBayesKernel,
@@ -28,7 +35,6 @@ from skstream.kernels.naive_bayes.counts import (
     is_proper_prior,
     tied,
 )
-from skstream.kernels.schema import OTHER_PRECISION, Columns, decline_uncompiled, value_of
 from skstream.naive_bayes import normalised
 from skstream.utils._numba import jit
 from skstream.utils._sklearn import log_sum_exp

@@ -13,11 +13,10 @@ from sklearn.utils import check_array
 from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined, Looped, NotFittedYet, TransformKernel
-from skstream.kernels.compose import check_weights
+from skstream.kernels.input import Columns, check_weights, refused_output, value_of
 from skstream.kernels.looped import check_parts
 from skstream.kernels.memory import showing
 from skstream.kernels.registry import find_transform_part
-from skstream.kernels.schema import Columns, refused_output, value_of
 from skstream.kernels.transformers.stateless import laid_out_by_rows
 from skstream.pipeline._transformers import learn_rows, learns, prepared
 from skstream.utils._rows import take_rows

@@ -14,17 +14,21 @@ from numpy.typing import NDArray
 from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.compose import joined_rows, separate_rows, used_rows
-from skstream.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
-from skstream.kernels.memory import MemoryTransformKernel, State, showing
-from skstream.kernels.schema import (
+from skstream.kernels.input import (
+    EXACT_OR_SINGLE,
     OTHER_CLASSES,
     Columns,
+    check_any_values,
     class_labels,
     has_valid_parameters,
+    joined_rows,
     knows_classes,
+    read_block,
     refused_output,
+    separate_rows,
+    used_rows,
 )
+from skstream.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.preprocessing import StreamOneHotEncoder, TargetEncoder
 from skstream.preprocessing import _imputer as imputing
 from skstream.preprocessing import _keyed as keyed

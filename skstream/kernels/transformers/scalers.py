@@ -11,16 +11,17 @@ from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
 from skstream.kernels.cuts import Floats, Integers, merge_events, pieces, rows_per_piece
-from skstream.kernels.input import check_stored_once, read_block
-from skstream.kernels.memory import MemoryTransformKernel, State, showing
-from skstream.kernels.schema import (
+from skstream.kernels.input import (
     DENSE_AND_SPARSE,
     OTHER_PRECISION,
     Columns,
+    check_stored_once,
     decline_uncompiled,
+    read_block,
     refused_scaler,
     value_of,
 )
+from skstream.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.utils._numba import jit
 from skstream.utils._validation import is_fitted
 

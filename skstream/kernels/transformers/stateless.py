@@ -23,8 +23,7 @@ from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined, TransformKernel
 from skstream.core.engine.loop import changed_methods
-from skstream.kernels.compose import used_rows
-from skstream.kernels.schema import refused_output, value_of
+from skstream.kernels.input import refused_output, used_rows, value_of
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted, reads_frame_as_names

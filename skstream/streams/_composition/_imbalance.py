@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.rows.chunk import Chunk
-from skstream.core.rows.drifts import NEVER, Drift
-from skstream.core.rows.stream import Stream
+from skstream.core.rows.stream import NEVER, Drift, Stream
 from skstream.streams._composition._base import (
     ComposedStream,
     Reader,
@@ -18,8 +17,7 @@ from skstream.streams._composition._base import (
     taken,
 )
 from skstream.utils._choices import check_count, is_real
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import as_labels
+from skstream.utils._labels import LabelSpace, as_labels
 from skstream.utils._seeds import uniform
 
 #: Rows whose kept ones are counted together.

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from skstream.core.rows.chunk import Chunk
-from skstream.core.rows.drifts import Drift
-from skstream.core.rows.stream import Stream
+from skstream.core.rows.stream import Drift, Stream
 from skstream.streams._composition._base import (
     ComposedStream,
     Reader,

@@ -9,8 +9,7 @@ from skstream.core.rows.chunk import Chunk
 from skstream.core.rows.stream import Stream
 from skstream.streams._composition._base import ChangedRows
 from skstream.utils._choices import check_count, check_share
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import find_classes
+from skstream.utils._labels import LabelSpace, find_classes
 from skstream.utils._seeds import uniform
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.rows.chunk import Chunk
-from skstream.core.rows.drifts import Drift, between, moved
-from skstream.core.rows.stream import Stream
+from skstream.core.rows.stream import Drift, Stream, between, moved
 from skstream.streams._composition._base import ComposedStream, Reader, check_parts, has_rows
 from skstream.utils._choices import check_count
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from skstream.core.rows.drifts import NEVER, Drift
-from skstream.core.rows.stream import Stream, check_block, generator_name
+from skstream.core.rows.stream import NEVER, Drift, Stream, check_block, generator_name
 from skstream.utils._choices import check_count, is_integer
 from skstream.utils._seeds import uniform
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.core.rows.drifts import Drift
+from skstream.core.rows.stream import Drift
 from skstream.streams._generators._base import (
     GeneratedStream,
     continuous_drift,

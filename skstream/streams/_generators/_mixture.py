@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.core.rows.drifts import Drift
+from skstream.core.rows.stream import Drift
 from skstream.streams._generators._base import GeneratedStream, floats_of, normal_rows
 from skstream.streams._generators._components import Component, Phase
 from skstream.streams._generators._mixture_truth import (
