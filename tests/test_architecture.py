@@ -31,8 +31,8 @@ LAYERS = (
     {"evaluation", "compat", "kernels", "reports", "logs"},
     {"model_selection", "testing"},
     {"studies"},
-    {"plotting", "cli"},
     {"_load"},
+    {"plotting", "cli"},
     {"__main__"},
 )
 ESTIMATORS = {

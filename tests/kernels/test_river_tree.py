@@ -194,7 +194,7 @@ def test_the_example_of_rivers_docstring() -> None:
 
 @pytest.mark.parametrize("name", ["tree", "forest"])
 def test_short_streams_are_looped_where_no_machine_code_is_at_hand(name, monkeypatch):
-    from skstream.compat import _river_forest, _river_kernel
+    from skstream.compat import _river_forest
     from skstream.utils import _numba
 
     core = {"tree": river_tree_kernel.TreeForm, "forest": _river_forest.ForestForm}[name].core
@@ -213,7 +213,7 @@ def test_short_streams_are_looped_where_no_machine_code_is_at_hand(name, monkeyp
     looped = evaluator.evaluate({"m": model[name]}, X, y)
     words = f"loop: River's {name} is called row by row for so few rows: compiling, once, takes"
     assert looped.paths["m"].startswith(words) and looped.costs["m"].seconds_in_kernel == 0
-    refusal = _river_kernel.RiverKernel.refusal
+    refusal = river_tree_kernel.RiverKernel.refusal
     adapted = from_river(model[name])
     with pytest.raises(Declined, match="for so few rows"):
         refusal(adapted, Task(np.array([0, 1]), expected_rows=1000))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skstream import DelayedEvaluator, KFoldEvaluator, MajorityClass, Persistent
-from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay, PrequentialDisplay
+from skstream.plotting import ComparisonDisplay, PrequentialDisplay
 from skstream.streams import make_demo_stream
 
 MODELS = {"last": Persistent(), "majority": MajorityClass()}
@@ -26,7 +26,6 @@ def no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: KFoldEvaluator("accuracy", n_folds=2).evaluate(MODELS, make_demo_stream(20)).plot(),
         lambda: DelayedEvaluator("accuracy", delay=2).evaluate(MODELS, make_demo_stream(20)).plot(),
         lambda: ComparisonDisplay.from_losses([0, 1, 1], [1, 0, 1]),
-        lambda: CriticalDifferenceDisplay.from_scores([[1, 2], [2, 1], [3, 2]]),
     ],
 )
 def test_the_error_names_the_extra(draw: Callable[[], object]) -> None:

@@ -1,7 +1,8 @@
 """What models are asked for, and what an answer is: its shape, its checks, and where it is missing.
 
-Errors of models name the model, the fold and the row. An answer to a `Task` is one row of an array: a code or a target; what another method than
-``predict`` returned; or the code with scores in the columns after it.
+An answer to a `Task` is one row of an array: a code or a target; what another method than
+``predict`` returned; or the code with scores in the columns after it. Errors of models name the
+model, the fold and the row.
 """
 
 from collections.abc import Callable, Iterator
