@@ -23,7 +23,7 @@ from skstream import (
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.core.engine.run import Engine
 from skstream.core.evaluators.delayed_scoring import Shown, answers_by_bin
-from skstream.core.evaluators.delayed_times import DelayCounts, LabelledDrifts
+from skstream.core.evaluators.delayed_times import Clock, DelayCounts, LabelledDrifts
 from skstream.core.rows.arrays import ArrayStream
 from skstream.core.rows.stream import as_drifts
 from skstream.streams import SEA, Drift, as_stream
@@ -366,7 +366,7 @@ def test_the_median_delay_is_right_to_a_thousandth(values, cut):
     counts = DelayCounts()
     counts.add(np.array(values[:cut]))
     counts.add(np.array(values[cut:]))
-    summary = counts.summary()
+    summary = counts.summary(Clock())
     exact = np.quantile(values, 0.5, method="inverted_cdf")
     assert summary["median"] == pytest.approx(exact, rel=1e-3)
     assert summary["max"] == max(values)

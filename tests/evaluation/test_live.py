@@ -302,7 +302,7 @@ def test_memory_follows_the_rows_waiting():
     assert sum(len(segment.numbers) for segment in store._segments) <= 200
     run.result()
     assert len(run._scoring._answers) <= 100 * (1 + 100 / 20 * 3)
-    assert run._scoring.n_steps == 0
+    assert not run._scoring.steps
     assert len(run._ids._row_of) == len(waiting)
     assert run.result().waits.n_dropped == 1500 - 1000 - len(waiting)
 

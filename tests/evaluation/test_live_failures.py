@@ -361,7 +361,7 @@ def test_ctrl_c_waits_for_the_end_of_the_step_and_leaves_the_run_usable(action, 
     run = delayed_run()
     interrupted = 0
     for event in events():
-        before = run.n_pending, run.result().waits.n_labelled if run._scoring.n_steps else 0
+        before = run.n_pending, run.result().waits.n_labelled if run._scoring.steps else 0
         try:
             take(run, event)
         except KeyboardInterrupt:

@@ -207,11 +207,6 @@ class DatedRows(EncodedRows):
             ids=np.fromiter(ids, dtype=object, count=n),
         )
 
-    @property
-    def last_shown(self) -> str:
-        """The last arrival as the user gave it."""
-        return shown_time(self.given[-1:])
-
 
 @dataclass(frozen=True)
 class Batch:

@@ -39,6 +39,7 @@ from skstream.utils._choices import check_choice
 from skstream.utils._concurrency import deferred_interrupt, exclusive
 from skstream.utils._labels import is_given
 from skstream.utils._rows import as_rows
+from skstream.utils._times import shown_time
 
 #: The latest finite time of a label.
 MAX_TIME = float(np.finfo(np.float64).max)
@@ -456,7 +457,7 @@ class DelayedRun(EvaluationRun):
             self._ids.labelled(rows.ids[np.isfinite(rows.label_time)].tolist())
         self._scoring.arrive(rows)
         self._note_rows(rows)
-        self._clock = self._clock.at(float(rows.arrival[-1]), rows.last_shown)
+        self._clock = self._clock.at(float(rows.arrival[-1]), shown_time(rows.given[-1:]))
         self._note(answered)
 
     def _let_labels_come(self, horizon: float) -> None:
@@ -502,7 +503,7 @@ class DelayedRun(EvaluationRun):
         if not all_of_it and not self._scoring.is_due:
             return
         self._scores.measure()  # what a function of the user has held up
-        if self._scoring.n_steps:
+        if self._scoring.steps:
             failed = self._engine.failures if self._ends_by_failure else ()
             first = self._timeline_state.first_answered
             self._scores.keep(self._scoring.settle(self._clock, first, failed))
@@ -531,10 +532,7 @@ class DelayedRun(EvaluationRun):
             n_relabelled=self._n_relabelled,
             n_polls=scoring.poll_costs.n_polls,
             poll_costs=scoring.poll_costs.curves(),
-            delays={
-                name: self._clock.duration_for_user(delay)
-                for name, delay in scoring.delays.summary().items()
-            },
+            delays=scoring.delays.summary(self._clock),
         )
         delay = self._label_times.delay
         read = {} if delay is None else {LABEL_TIMES: (self._label_times_read,)}

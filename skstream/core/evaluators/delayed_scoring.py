@@ -365,7 +365,7 @@ class AskedWhileWaiting:
 
     def _forget_steps(self) -> None:
         # A live run has one step per call.
-        self._steps: list[Sequence[Answered]] = []
+        self.steps: list[Sequence[Answered]] = []
         self._n_asks = 0
         self._arrived: list[PendingLabels] = []
         self._labelled: list[tuple[np.ndarray, np.ndarray]] = []
@@ -384,21 +384,16 @@ class AskedWhileWaiting:
 
     def note(self, answered: Sequence[Answered]) -> None:
         """Take a step: the same operations for every lane, and their answers."""
-        self._steps.append(answered)
+        self.steps.append(answered)
         operations = answered[0].operations
         assert isinstance(operations, DelayedOperations)
         self._n_asks += len(operations.asked.row)
 
     @property
-    def n_steps(self) -> int:
-        """Number of steps noted."""
-        return len(self._steps)
-
-    @property
     def is_due(self) -> bool:
         """Whether to score the steps noted: the more rows and answers wait, the rarer."""
         return self._n_asks >= max(ASKS_PER_SCORING, len(self._answers) // 2) or (
-            len(self._steps) >= max(STEPS_PER_SCORING, len(self._labels) // 8)
+            len(self.steps) >= max(STEPS_PER_SCORING, len(self._labels) // 8)
         )
 
     def settle(self, clock: Clock, first_answered: int, failed: Collection[int] = ()) -> ScoredRows:
@@ -410,7 +405,7 @@ class AskedWhileWaiting:
         If lanes are given whose failure ends the evaluation, nothing counts that came after the
         last row that all of them have answered: how much of it is in a step depends on time.
         """
-        history = history_of([step[0].operations for step in self._steps])
+        history = history_of([step[0].operations for step in self.steps])
         labelled, answers = history.labelled, self._all_answers(history)
         labels, y, known, newest = self._look_up_labels(history)
         left, settled = self._look_up_answers(history, answers)
@@ -450,14 +445,13 @@ class AskedWhileWaiting:
 
     def _all_answers(self, history: History) -> PendingAnswers:
         """Answers to all questions, with none to those that were too early."""
-        lanes = list(zip(*self._steps, strict=True))
-        given = [np.concatenate([one.answers for one in lane]) for lane in lanes]
+        lanes = list(zip(*self.steps, strict=True))
         asked = history.asked
         n_asked = len(asked.row)
         answers = np.full((n_asked, len(lanes)), self._nothing, dtype=self._newest.dtype)
-        answers[asked.answered] = np.stack(given, axis=1)
         scores = np.full((n_asked, len(lanes), self._n_scores), np.nan)
         for k, lane in enumerate(lanes):
+            answers[asked.answered, k] = np.concatenate([one.answers for one in lane])
             some = [one.scores for one in lane if one.scores is not None]
             if some:
                 scores[asked.answered, k] = np.concatenate(some)

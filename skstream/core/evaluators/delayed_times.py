@@ -504,15 +504,16 @@ class DelayCounts:
         counts = np.concatenate([self._count, np.ones(len(rounded), dtype=np.int64)])
         self._count = np.bincount(inverse, weights=counts).astype(np.int64)
 
-    def summary(self) -> dict[str, float]:
+    def summary(self, clock: Clock) -> dict[str, float | timedelta]:
         """Return mean, median (the lower one; to a thousandth of its size) and maximum."""
         if not self._n:
             return dict.fromkeys(("mean", "median", "max"), float("nan"))
         middle = np.searchsorted(np.cumsum(self._count), (self._n + 1) // 2)
+        median = min(max(float(self._value[middle]), self._shortest), self._longest)
         return {
-            "mean": self._total / self._n,
-            "median": min(max(float(self._value[middle]), self._shortest), self._longest),
-            "max": self._longest,
+            "mean": clock.duration_for_user(self._total / self._n),
+            "median": clock.duration_for_user(median),
+            "max": clock.duration_for_user(self._longest),
         }
 
 
@@ -590,7 +591,14 @@ class PollCosts:
         event = self._n_events + arrivals_before + np.arange(n)
         polls = history.polls_per_label
         n_events = self._n_events + n + n_arrived
-        recent = self._recent(event, polls, n_events)
+        # Polls within the last events, after each label.
+        events = np.concatenate([self._recent_event, event])
+        counts = np.concatenate([self._recent_polls, polls])
+        summed = np.concatenate([[0], np.cumsum(counts)])
+        end = len(self._recent_event) + 1 + np.arange(n)
+        recent = summed[end] - summed[np.searchsorted(events, event - RECENT_EVENTS + 1)]
+        kept = events > n_events - RECENT_EVENTS
+        self._recent_event, self._recent_polls = events[kept], counts[kept]
         held = self._in_memory + np.cumsum(polls) - np.cumsum(gone)
         labels = self.n_labels + 1 + np.arange(n)
         total = self.n_polls + np.cumsum(polls)
@@ -600,18 +608,6 @@ class PollCosts:
         self._in_memory = n_held
         self.n_labels += n
         self._n_events = n_events
-
-    def _recent(self, event: np.ndarray, polls: np.ndarray, n_events: int) -> np.ndarray:
-        """Polls within the last events, after each label."""
-        events = np.concatenate([self._recent_event, event])
-        counts = np.concatenate([self._recent_polls, polls])
-        summed = np.concatenate([[0], np.cumsum(counts)])
-        end = len(self._recent_event) + 1 + np.arange(len(event))
-        begin = np.searchsorted(events, event - RECENT_EVENTS + 1)
-        kept = events > n_events - RECENT_EVENTS
-        self._recent_event, self._recent_polls = events[kept], counts[kept]
-        recent: np.ndarray = summed[end] - summed[begin]
-        return recent
 
     def curves(self) -> dict[str, np.ndarray]:
         """Return NC, NB and NR (periodic answers recent, in memory, per row) by labels."""

@@ -532,7 +532,7 @@ class DelayedTimeline:
         waiting = held.followed_by(arrived.take(expected))
         event_of = np.full(len(waiting), len(events), dtype=np.int64)
         event_of[np.searchsorted(waiting.row, events.row)] = np.arange(len(events))
-        first_polls = self._first_polls(state, held.phase)
+        first_polls = (held.phase - state.n_labels) % (self.poll_every or 1)
         polled, poll_event = self._polls(
             np.concatenate([first_polls, labels_before[expected]]), event_of
         )
@@ -572,7 +572,8 @@ class DelayedTimeline:
         positions = np.flatnonzero(is_due & table.is_pending[: table.n])
         event = np.minimum(np.searchsorted(at, positions), n - 1)
         event_of = np.where(at[event] == positions, event, n)
-        first_polls = self._first_polls(state, table.stored.phase[positions])
+        phases = table.stored.phase[positions]
+        first_polls = (phases - state.n_labels) % (self.poll_every or 1)
         which, poll_event = self._polls(first_polls, event_of)
         return table.stored.row[positions[which]], poll_event
 
@@ -633,10 +634,6 @@ class DelayedTimeline:
             unlabelled=unlabelled,
         )
         return after, operations
-
-    def _first_polls(self, state: DelayedState, phase: np.ndarray) -> np.ndarray:
-        """At which events (from 0 in this step) rows are polled first that have arrived before."""
-        return (phase - state.n_labels) % (self.poll_every or 1)
 
     def _polls(self, first: np.ndarray, event_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Positions of rows polled and the events (from 0 in this step) at which they are.
