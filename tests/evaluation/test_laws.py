@@ -21,6 +21,7 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
 import skstream
+import skstream.forgetting as mechanisms
 from skstream import (
     AdaptiveWindow,
     Cumulative,
@@ -39,6 +40,7 @@ from skstream.core.rows.chunk import Chunk
 from skstream.streams import as_stream
 from tests._examples import examples, newest_alone
 from tests.evaluation._models import Diary
+from tests.metrics._streams import MECHANISMS
 
 EVALUATORS = {
     "PrequentialEvaluator": [{}, {"batch_size": 4, "n_warmup": 3}],
@@ -93,13 +95,11 @@ every_evaluator = pytest.mark.parametrize(
 def test_no_evaluator_and_no_forgetting_is_forgotten():
     public = [name for name in skstream.__all__ if name.endswith("Evaluator")]
     assert sorted(public) == sorted(EVALUATORS)
-    kinds = [
-        name
-        for name in skstream.__all__
-        if isinstance(getattr(skstream, name), type)
-        and getattr(skstream, name).__module__ == "skstream.core.forgetting"
-    ]
+    known = {name: getattr(mechanisms, name) for name in mechanisms.__all__}
+    kinds = [n for n, kind in known.items() if isinstance(kind, type) and n != "Forgetting"]
     assert sorted(kinds) == sorted(FORGETTING)
+    # Values under each are compared with their definition in tests/metrics.
+    assert sorted({type(one).__name__ for one in MECHANISMS.values()}) == sorted(kinds)
 
 
 @st.composite

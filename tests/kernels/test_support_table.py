@@ -85,6 +85,7 @@ from skstream.streams import GaussianMixtureStream
 from skstream.streams._generators._components import Component
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from skstream.utils._numba import numba_enabled
+from tests.kernels._reference import assert_equals_loop, make_block
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
 X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)
@@ -350,6 +351,21 @@ def test_has_a_kernel(place: int) -> None:
     assert path_of(model) == "kernel"
     expected = "loop" if learns_a_batch_in_one_step(model) else "kernel"
     assert path_of(model, batch_size=2) == expected
+
+
+@pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
+@pytest.mark.parametrize(
+    "model", [m for m in KERNEL if hasattr(m, "predict")], ids=lambda model: name_of(model)
+)
+def test_a_kernel_is_the_loop(model: Any) -> None:
+    """Other tests say more of each; this one is about any kernel that is in the list above."""
+    rng = np.random.default_rng(0)
+    task, n = Task(classes_for(model)), 80
+    X = rng.integers(0, 3, size=(n, 3)).astype(float)
+    y = rng.normal(size=n) if task.classes is None else rng.integers(0, 2, n)
+    assert_equals_loop(
+        model, make_block(X, y, "prequential", rng), task, [9, 40], rtol=1e-9, state_rtol=None
+    )
 
 
 @pytest.mark.parametrize("model", CASES)

@@ -15,7 +15,9 @@ def memory(forgetting, n, start):
         return (age < forgetting.window_size).astype(float)
     if isinstance(forgetting, FadingFactor):
         return forgetting.fading_factor ** age.astype(float)
-    return (np.arange(n) >= start).astype(float)
+    if isinstance(forgetting, AdaptiveWindow):
+        return (np.arange(n) >= start).astype(float)
+    raise TypeError(f"Say here what {type(forgetting).__name__} remembers of n rows.")
 
 
 class Reference:

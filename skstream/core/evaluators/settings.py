@@ -147,7 +147,7 @@ class Polling(Options):
     >>> from skstream.streams import make_demo_stream
     >>> evaluator = DelayedEvaluator("accuracy", delay=100, polling=Polling(n_bins=3))
     >>> evaluator.evaluate(Persistent(), make_demo_stream(500)).bins
-    ('first', 0, 1, 2, 'last')
+    (0, 1, 2, 3, 4)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
