@@ -68,7 +68,7 @@ doctest: $(LATEST)
 CALLERS := $(addprefix tests/,kernels engine compat model_selection preprocessing) \
     $(wildcard tests/test_*.py) $(addprefix tests/evaluation/test_,$(addsuffix .py,laws \
     compare delayed failures holdout kfold live prequential storage verify warmup))
-test-previous: export SKSTREAM_TEST_EXAMPLES ?= 0.05
+test-previous: export SKSTREAM_TEST_EXAMPLES ?= 0.1
 test-previous: $(PREVIOUS)
 	CI=1 $(IN_PREVIOUS) pytest -q -n $(WORKERS) --dist worksteal $(if $(ALL),tests,$(wildcard $(CALLERS)))
 
