@@ -383,6 +383,7 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--holdout", "9", "--monitor", "ddm"], "--monitor does not go with --holdout"),
         (["--bins", "3"], "say when labels come, --label-time COL or --delay DELAY"),
         (["--set", "strategy=cross"], "PrequentialEvaluator has no such parameter"),
+        (["--monitor", "adwin", "--set", "keep_tape=False"], "PrequentialEvaluator has no such"),
         (["--delay-unit", "1h"], "--delay-unit says what a delay of 1 is: add --delay"),
         (["--delay", "5", "--delay-unit", "1h"], "--delay-unit is for a column of numbers"),
         (["--delay", "wait", "--delay-unit", "x"], "--delay-unit x is no time, such as 1h"),

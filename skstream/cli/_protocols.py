@@ -299,10 +299,10 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
         "run": RunOptions(options.checkpoint, keep_tape=True if options.monitor else "auto"),
     }
     # What the evaluator takes in an object is set by its own name.
-    inside = {name: f"run__{name}" for name in ("kernels", "keep_tape")}
+    inside = {"kernels": "run__kernels"}
+    inside |= {} if options.monitor else {"keep_tape": "run__keep_tape"}
     if opened.protocol == "delay":
-        asked = ("poll_every", "reduce", "previous_label")
-        inside |= {name: f"polling__{name}" for name in asked}
+        inside |= {name: f"polling__{name}" for name in ("poll_every", "reduce", "previous_label")}
     names = set(signature(kind).parameters) - {"metrics", "run", *own} | set(inside)
     check_parameters(given, kind.__name__, names)
     made: StreamEvaluator = kind(options.metric or None, **own, **common)
