@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstream.base import ForgetfulFit, check_classes, check_labels, check_weight
-from skstream.utils._labels import LabelSpace
+from skstream.base import ForgetfulFit, check_labelled
 from skstream.utils._masked import refuse_masked
 
 __all__ = ["IncrementalGaussianNB"]
@@ -139,11 +137,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         first = not hasattr(self, "classes_")
         refuse_masked(X, "X")
         X = validate_data(self, X, dtype=np.float64, reset=first)
-        y = check_labels(self, y)
-        check_consistent_length(X, y)
-        weight = check_weight(sample_weight, len(y))
-        check_classes(self, classes)
-        codes = LabelSpace(self.classes_).encode(y)
+        _, codes, weight = check_labelled(self, X, y, classes, sample_weight)
         if first:
             self._start(X.shape[1])
         if weight is not None:

@@ -8,11 +8,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstream.base import ForgetfulFit, check_classes, check_labels, check_weight
-from skstream.utils._labels import LabelSpace
+from skstream.base import ForgetfulFit, check_labelled
 from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import Interval
 
@@ -127,11 +125,7 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
         """
         self._validate_params()
         X = self._check_rows(X, reset=not hasattr(self, "classes_"))
-        y = check_labels(self, y)
-        check_consistent_length(X, y)
-        weight = check_weight(sample_weight, len(y))
-        check_classes(self, classes)
-        codes = LabelSpace(self.classes_).encode(y)
+        _, codes, weight = check_labelled(self, X, y, classes, sample_weight)
         weight = np.ones(len(codes)) if weight is None else weight
         kept = np.flatnonzero(weight > 0)[-self.window_size :]
         if len(kept):

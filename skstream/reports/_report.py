@@ -1,8 +1,8 @@
 """A result in words, and as a table of text, HTML, LaTeX or Markdown."""
 
-import html as html_module
 import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -335,24 +335,8 @@ def _by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
 
 
 def html(result: "EvaluationResult") -> str:
-    """Scores of all models as HTML tables."""
-    escape = html_module.escape
-
-    def row(cells: list[str], tag: str) -> str:
-        return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-    parts = [f"<p><b>{escape(title(result))}</b></p>"]
-    share = share_of_folds(result)
-    parts += [f"<p>{escape(plural(result.n_folds, 'fold'))}, {escape(share)}</p>"] if share else []
-    for words, one in blocks(result):
-        header, rows = _cells(one)
-        body = "".join(row(cells, "td") for cells in rows)
-        parts.append(
-            f"<p>{escape(words or heading(one, one.forgetting_names[0]))}</p><table>"
-            f"<thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
-        )
-    parts.extend(f"<p>{escape(line)}</p>" for line in notes(result))
-    return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
+    """Write what `print` shows, for a notebook."""
+    return f"<pre>{escape(table(result))}\nNext: {NEXT_CALLS}</pre>"
 
 
 def title(result: "EvaluationResult") -> str:
