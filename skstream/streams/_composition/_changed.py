@@ -455,7 +455,7 @@ class LateLabels(ChangedRows):
         return delays
 
     def _drawn(self, start: int, stop: int) -> NDArray[np.float64]:
-        first = start // _ROWS_DRAWN * BLOCK
+        first = start // _ROWS_DRAWN * _ROWS_DRAWN
         values = []
         for begin in range(first, stop, _ROWS_DRAWN):
             numbers = uniform(self.random_state, f"delay {self.depth}", begin, begin + _ROWS_DRAWN)
