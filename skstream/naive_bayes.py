@@ -200,8 +200,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
             Logarithms, in the order of `classes_`.
         """
         scores = shifted(self.predict_joint_log_proba(X))
-        logs: NDArray[np.float64] = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-        return logs
+        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Compute class probabilities, which sum to one also where likelihoods are tiny.
@@ -242,8 +241,7 @@ def normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def shifted(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Joint log likelihoods less the largest of each row."""
     best = scores.max(axis=1, keepdims=True)
-    difference: NDArray[np.float64] = scores - np.where(np.isfinite(best), best, 0.0)
-    return difference
+    return scores - np.where(np.isfinite(best), best, 0.0)
 
 
 def _check_priors(priors: Any, n_classes: int) -> NDArray[np.float64]:

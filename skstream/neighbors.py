@@ -160,8 +160,7 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
         """
         # argmax takes the first of equal counts: ties go to the lowest class.
         codes = self._votes(X).argmax(axis=1)
-        answers: NDArray[Any] = self.classes_[codes]
-        return answers
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Floats:
         """Give each class its share of the neighbours' votes.
@@ -261,8 +260,7 @@ def _windows_at(windows: Floats, first: Integers) -> Floats:
 def _smallest(distances: Floats, k: int) -> NDArray[np.intp]:
     """Columns of the `k` smallest distances of each row; of equal ones the first."""
     if k == 1:
-        nearest: NDArray[np.intp] = distances.argmin(axis=1)[:, np.newaxis]
-        return nearest
+        return distances.argmin(axis=1)[:, np.newaxis]
     limit = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     chosen = distances <= limit
     tied = np.flatnonzero(np.count_nonzero(chosen, axis=1) > k)
@@ -270,8 +268,7 @@ def _smallest(distances: Floats, k: int) -> NDArray[np.intp]:
         at_limit = distances[tied] == limit[tied]
         free = k - np.count_nonzero(distances[tied] < limit[tied], axis=1)
         chosen[tied] &= ~at_limit | (at_limit.cumsum(axis=1) <= free[:, np.newaxis])
-    columns: NDArray[np.intp] = chosen.nonzero()[1].reshape(len(distances), k)
-    return columns
+    return chosen.nonzero()[1].reshape(len(distances), k)
 
 
 def votes(codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
@@ -301,8 +298,7 @@ def votes(codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
 def shares(votes_of_classes: Floats) -> Floats:
     """Probabilities of the classes by their votes."""
     total = votes_of_classes.sum(axis=1, keepdims=True)
-    probabilities: Floats = votes_of_classes / total
-    return probabilities
+    return votes_of_classes / total
 
 
 def _stacked(window: Any, X: Any) -> Any:

@@ -528,8 +528,7 @@ def _as_numbers(column: Any) -> Floats | None:
         values = np.array([one for one in values.tolist() if not is_missing(one)])
     if values.dtype.kind not in "fiu":
         return None
-    numbers: Floats = values[np.isfinite(values)].astype(np.float64)
-    return numbers
+    return values[np.isfinite(values)].astype(np.float64)
 
 
 def _has_fractions(values: Floats | None) -> bool:

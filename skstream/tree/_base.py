@@ -379,8 +379,7 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
             Labels.
         """
         codes = best_columns(self.predict_proba(X))
-        answers: NDArray[Any] = self.classes_[codes]
-        return answers
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probabilities of the classes for each row.

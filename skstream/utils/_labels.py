@@ -540,8 +540,7 @@ def _targets(y: Any, first_row: int) -> NDArray[np.float64]:
 
 def is_given(codes: NDArray[Any]) -> NDArray[np.bool_]:
     """Where there is a label or an answer: a code that is not -1, or a number."""
-    given: NDArray[np.bool_] = ~np.isnan(codes) if codes.dtype.kind == "f" else codes != NO_LABEL
-    return given
+    return ~np.isnan(codes) if codes.dtype.kind == "f" else codes != NO_LABEL
 
 
 def encode_together(

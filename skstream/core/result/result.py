@@ -319,8 +319,7 @@ class EvaluationResult:
         """
         by_forgetting = pick(self.values, model, "model")
         metric, forgetting = named(self, metric, forgetting)
-        curve: np.ndarray = by_forgetting[forgetting][metric]
-        return curve
+        return by_forgetting[forgetting][metric]
 
     def to_frame(self) -> Any:
         """Return all values as a tidy data frame.
@@ -629,10 +628,9 @@ class EvaluationResult:
         ...     result.report(Path(folder, "report")).name
         'report.html'
         """
-        written: Path = report("page", "write_page")(
+        return report("page", "write_page")(
             self, path, title=title, also=also, alpha=alpha, detections=detections or {}
         )
-        return written
 
     def to_markdown(self, *, digits: int = 4) -> str:
         """Return the scores as a Markdown table: the best bold, naive guesses marked.
