@@ -39,7 +39,13 @@ from skstream.evaluation import (
     score_predictions,
     score_slices,
 )
-from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    SlidingWindow,
+    TumblingWindow,
+)
 from skstream.model_selection import (
     ExpandingWindowSplit,
     FutureLeakWarning,
@@ -104,6 +110,7 @@ __all__ = [
     "StreamPipeline",
     "TemporalCorrection",
     "TemporallyAugmented",
+    "TumblingWindow",
     "as_stream",
     "class_report",
     "detect",

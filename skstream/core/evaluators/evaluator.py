@@ -489,7 +489,7 @@ class StreamEvaluator(BaseEstimator):
             )
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
-        elif n_rows and self.batch_size > n_rows:
+        elif n_rows and self.batch_size > n_rows and not self.scored_sets:
             first = f" but the first, as many as n_warmup={self.n_warmup}," if self.n_warmup else ""
             warn(
                 f"batch_size={self.batch_size} is more than the {n_rows:,} rows: all{first} are "
