@@ -6,6 +6,7 @@ import skstream.compat
 import skstream.kernels
 import skstream.metrics  # noqa: F401
 from skstream._load import load
+from skstream._names import __getattr__  # noqa: F401 - for names that are elsewhere
 from skstream.adaptive import DriftReset
 from skstream.baselines import (
     MajorityClass,

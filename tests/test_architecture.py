@@ -31,7 +31,7 @@ LAYERS = (
     {"evaluation", "compat", "kernels", "reports", "logs"},
     {"model_selection", "testing"},
     {"studies"},
-    {"_load"},
+    {"_load", "_names"},
     {"plotting", "cli"},
     {"__main__"},
 )
