@@ -60,6 +60,7 @@ from skstream.model_selection import (
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.refit import PeriodicRefit
+from skstream.reports._show_versions import show_versions
 from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
 from skstream.studies import (
     evaluate_over_seeds,
@@ -67,7 +68,6 @@ from skstream.studies import (
     recovery_after_drift,
 )
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
-from skstream.utils._show_versions import show_versions
 from skstream.utils._version import __version__ as __version__
 
 __all__ = [

@@ -465,20 +465,20 @@ class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         raise NotImplementedError
 
-    def check_fresh_models(self) -> None:
-        """Raise an error if fresh copies of the model take the rows that they learn as the time."""
-        if not self._makes_fresh_models:
-            return
-        for part in learning_parts(self.estimator):
+    def why_not_evaluated(self, *_: Any) -> str | None:
+        """Return why fresh copies of a model must not take the rows that they learn as the time."""
+        for part in learning_parts(self.estimator) if self._makes_fresh_models else ():
             if getattr(type(part), "_rows_are_time", False) is True:
-                raise ValueError(
-                    f"{type(self).__name__} replaces models by fresh ones, and a fresh "
-                    f"{type(part).__name__} counts its rows from the first one again: it would "
-                    "answer for other rows. Evaluate it alone, beside the other models."
+                return (
+                    f"replaces models by fresh ones, and a fresh {type(part).__name__} counts its "
+                    "rows from the first one again: it would answer for other rows. Evaluate it "
+                    "alone, beside the other models."
                 )
+        return None
 
     def _check_estimator(self) -> None:
-        self.check_fresh_models()
+        if why := self.why_not_evaluated():
+            raise ValueError(f"{type(self).__name__} {why}")
         super()._check_estimator()
 
     def _check_inner_classes(self, model: Any) -> None:

@@ -25,8 +25,8 @@ MAX_LINES = 500  # of code; a file of up to 400 is read in one sitting
 LAYERS = (
     {"utils"},
     {"base"},
-    {"_meta"},
     {"core"},
+    {"_meta"},
     {"forgetting", "metrics", "drift", "streams", "stats", "estimators"},
     {"evaluation", "compat", "kernels", "reports", "logs"},
     {"model_selection", "testing"},

@@ -37,10 +37,10 @@ from skstream.pipeline._transformers import (
     prepared,
     shows_while_learning,
 )
+from skstream.pipeline._values_by_version import Value
 from skstream.utils._labels import array_of
 from skstream.utils._sklearn import is_column_transformer, n_rows_of
 from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
-from skstream.utils._values_by_version import Value
 
 # Methods that predict: transformers only transform in them.
 _QUESTIONS = (

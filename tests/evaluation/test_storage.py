@@ -19,6 +19,7 @@ from skstream import (
     Polling,
     PrequentialEvaluator,
     RunOptions,
+    _load,
     load,
     load_run,
 )
@@ -26,7 +27,6 @@ from skstream._load import load_result
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import make_demo_stream
-from skstream.utils import _saved
 from tests._crafted import crafted
 from tests._examples import newest_alone
 
@@ -225,8 +225,8 @@ def test_a_name_without_its_ending_is_said(tmp_path, load):
 
 def test_small_files_do_not_fill_the_memory_unasked(tmp_path, run, monkeypatch):
     path = run.result().save(tmp_path / "result.npz")
-    monkeypatch.setattr(_saved, "USUAL_BYTES", 1000)
-    monkeypatch.setattr(_saved, "USUAL_RATIO", 0)
+    monkeypatch.setattr(_load, "USUAL_BYTES", 1000)
+    monkeypatch.setattr(_load, "USUAL_RATIO", 0)
     with pytest.raises(ValueError, match=r"result\.npz takes .* bytes of memory, .*max_bytes=\d+"):
         load_result(path)
     assert load_result(path, max_bytes=1 << 20).n_rows == run.n_rows

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from skstream._meta import MetaClassifier
 from skstream.base import check_can_learn, learning_parts, nested, without_predict
 from skstream.core.engine.answers import Task, failures_named, states_first_answer
 from skstream.core.engine.run import Unanswered
@@ -615,8 +614,6 @@ def check_protocol(
     """
     for name, model in models.items():
         for part in learning_parts(model):
-            if isinstance(part, MetaClassifier):
-                part.check_fresh_models()
             if isinstance(part, type) or not hasattr(part, "why_not_evaluated"):
                 continue
             fitted = warm_start and is_fitted(part)
