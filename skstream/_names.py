@@ -1,5 +1,6 @@
 """Where names are that users look for in the package itself."""
 
+import sys
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -21,7 +22,7 @@ def __getattr__(name: str) -> Any:
     AttributeError
         Else.
     """
-    package = import_module("skstream")
+    package: Any = sys.modules["skstream"]
     parts = {part.name for part in iter_modules(package.__path__) if part.name[0] != "_"} - _INNER
     if name in parts:
         return import_module(f"skstream.{name}")
