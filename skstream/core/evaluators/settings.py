@@ -34,6 +34,7 @@ from skstream.utils._validation import (
     is_plain,
     is_regressor,
     plain_parts,
+    tags_of,
     unfitted_copy,
 )
 from skstream.utils._warnings import warn
@@ -400,6 +401,11 @@ def named_models(models: Any) -> dict[str, Any]:
             raise TypeError(f"Model '{name}': {error}") from error
         if not hasattr(model, "predict"):
             raise TypeError(f"Model '{name}': {without_predict(model)}")
+        if tags_of(model).estimator_type == "clusterer":
+            raise TypeError(
+                f"Model '{name}' is a clusterer: it answers numbers of clusters, which are not "
+                "labels."
+            )
         with failures_named(name, 0, "being copied"):
             list(nested(model))  # asks for the parameters that a copy is made from
     return named
