@@ -8,7 +8,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.linear_model import SGDClassifier
-from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    classification_report,
+    f1_score,
+    recall_score,
+    roc_auc_score,
+)
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
 from skstream.drift import DDM
@@ -19,6 +25,8 @@ from tests.test_docs import BLOCK
 @pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
     """Names that the blocks of the page define."""
+    for extra in ("pandas", "river"):
+        pytest.importorskip(extra, reason="the page has their models")
     names: dict[str, Any] = {"__name__": "page"}
     for block in BLOCK.findall((PROJECT / "docs" / "from_elsewhere.md").read_text("utf-8")):
         exec(block, names)
@@ -32,6 +40,65 @@ def blocks(first: int, n: int, size: int) -> Iterator[slice]:
 def values(result: Any, metric: str = "accuracy", model: str | None = None) -> np.ndarray:
     curve = result.curve(model or result.model_names[0], metric).ravel()
     return curve[~np.isnan(curve)]
+
+
+def river_answers(model: Any, rows: list[dict[Any, Any]], y: Any, delay: int = 0) -> list[Any]:
+    """Answers of a River model from the first row on before which it has learnt one."""
+    model, answers = model.clone(), []
+    for row in range(len(rows) + delay):
+        if delay and row >= delay:  # the label comes first
+            model.learn_one(rows[row - delay], y[row - delay])
+        if max(delay, 1) <= row < len(rows):
+            answers.append(model.predict_one(rows[row]))
+        if not delay:
+            model.learn_one(rows[row], y[row])
+    return answers
+
+
+def test_several_models_of_river(page: dict[str, Any]) -> None:
+    y, rows = page["fraud"].tolist(), [dict(enumerate(row)) for row in page["payments"].tolist()]
+    for name, model in page["river_models"].items():
+        answers = np.array(river_answers(model, rows, y), dtype=bool)
+        recalls = [recall_score(y[1:], answers, pos_label=label) for label in (False, True)]
+        scores = page["frauds"].scores[name]
+        assert scores["recall:True"] == pytest.approx(recalls[1])
+        assert scores["gmean"] == pytest.approx(np.sqrt(recalls[0] * recalls[1]))
+
+
+def test_late_targets_and_a_feature_of_their_means(page: dict[str, Any]) -> None:
+    rows, free = page["bikes"].to_dict("records"), page["free"]
+    answers = river_answers(page["late_model"], rows, free.tolist(), delay=3)
+    found = page["bikes_result"].select(bins=0).scores["LinearRegression"]["mae"]
+    assert found == pytest.approx(np.mean(np.abs(answers - free[3:])))
+
+
+def test_gradual_drift_prequential_and_on_fresh_rows(page: dict[str, Any]) -> None:
+    (X, y), (held_X, held_y) = (
+        map(np.concatenate, zip(*((chunk.X, chunk.y) for chunk in stream), strict=True))
+        for stream in (page["head"], page["fresh"])
+    )
+    model = page["trees"]["adaptive tree"].clone()
+    right = []
+    for row in range(3_000):
+        if row:
+            right.append(model.predict_one(dict(enumerate(X[row].tolist()))) == y[row])
+        model.learn_one(dict(enumerate(X[row].tolist())), y[row].item())
+    asked = zip(held_X[2_500:].tolist(), held_y[2_500:].tolist(), strict=True)
+    expected = np.mean([model.predict_one(dict(enumerate(one))) == label for one, label in asked])
+    assert page["windowed"].scores["adaptive tree"]["accuracy"] == np.mean(right[-500:])
+    assert page["held_out"].scores["adaptive tree"]["accuracy"] == expected
+
+
+def test_a_report_of_classes(page: dict[str, Any]) -> None:
+    X, y, p = page["image"], page["segment"], []
+    model = SGDClassifier(random_state=0)
+    for row in range(1_000):
+        p += list(model.predict(X[row : row + 1])) if row >= 200 else []
+        model.partial_fit(X[row : row + 1], y[row : row + 1], classes=range(4))
+    twin = classification_report(y[200:], p, output_dict=True)
+    report = page["class_report"](page["segments"])
+    np.testing.assert_allclose(report.scores["f1"], [twin[str(k)]["f1-score"] for k in range(4)])
+    assert report.averages["macro avg"]["recall"] == pytest.approx(twin["macro avg"]["recall"])
 
 
 def test_stream_learn_test_then_train(page: dict[str, Any]) -> None:
