@@ -234,7 +234,7 @@ BROKEN: list[tuple[Callable[[str, str], list[Any]], str, list[str]]] = [
         upward_imports,
         "skstream.metrics._kappa",
         [
-            "import skstream.kernels.tree",
+            "import skstream.kernels.neighbors",
             "from skstream import kernels",
             "from skstream import kappa_score",
             "import skstream",

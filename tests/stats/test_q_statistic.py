@@ -5,7 +5,7 @@ import pytest
 
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.stats import q_statistic
-from skstream.stats._q_statistic import RunningQStatistic
+from skstream.stats._mcnemar import RunningQStatistic
 from tests.stats._streams import random_losses
 
 MECHANISMS = [Cumulative(), SlidingWindow(25), FadingFactor(0.9)]
