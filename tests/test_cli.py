@@ -49,8 +49,7 @@ def stream() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def csv_file(stream: tuple[np.ndarray, np.ndarray], tmp_path_factory: Any) -> Path:
-    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+def csv_file(stream: tuple[np.ndarray, np.ndarray], tmp_path_factory: Any, pa: Any) -> Path:
     path = tmp_path_factory.mktemp("streams") / "stream.csv"
     X, y = stream
     with path.open("w", newline="") as file:
@@ -243,8 +242,7 @@ def test_interruption_before_the_first_row_is_one_sentence(
 
 
 @pytest.mark.filterwarnings("default:Undefined")
-def test_warnings_are_one_line(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
+def test_warnings_are_one_line(run: Run, tmp_path: Path, pa: Any) -> None:
     path = tmp_path / "constant.csv"
     path.write_text("x,label\n" + "0,b\n1,a\n2,a\n3,a\n4,a\n")
     options = ["--metric", "kappa_temporal", "--forgetting", "window:2"]
@@ -282,8 +280,7 @@ def test_every_short_name_makes_an_estimator() -> None:
         model_of("refit('scaler', every=10)")
 
 
-def test_demo_without_a_file_is_generated_and_says_so(run: Run) -> None:
-    pytest.importorskip("matplotlib")
+def test_demo_without_a_file_is_generated_and_says_so(run: Run, matplotlib: Any) -> None:
     status, output, errors = run("demo", "--out", "out")
     assert (status, errors) == (0, "")
     assert output.startswith("Stream: generated, 20,000 rows with temporal dependence and a drift")
@@ -326,8 +323,7 @@ def write(path: Path, text: str) -> Path:
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Path:
-    pytest.importorskip("pyarrow")
+def here(tmp_path: Path, pa: Any) -> Path:
     return tmp_path / "here"
 
 
@@ -411,10 +407,7 @@ def test_what_the_errors_recommend_works(run: Run, here: Path) -> None:
     assert (status, errors) == (0, "")
 
 
-def test_pictures_are_checked_before_the_run(
-    run: Run, csv_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("matplotlib")
+def test_pictures_are_checked_before_the_run(run, csv_file, tmp_path, monkeypatch, matplotlib):
     monkeypatch.setattr(cli, "_evaluated", lambda *_: pytest.fail("it began to evaluate"))
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "folder.png").mkdir()
@@ -644,8 +637,7 @@ def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> 
     assert second.count("\n") == first.count("\n")
 
 
-def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path) -> None:
-    pytest.importorskip("matplotlib", reason="pages have pictures")
+def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path, matplotlib: Any) -> None:
     command = ["evaluate", csv_file, "--target", "label", "--metric", "accuracy"]
     status, out, _ = run(*command, "--save", "out", "--report", "at_once.html")
     assert status == 0
@@ -685,8 +677,7 @@ def test_what_cannot_be_written_as_a_page_is_said(
 ARFF = "@attribute x real\n@attribute d {a,b}\n@attribute label {u,v}\n@data\n"
 
 
-def test_arff_and_svmlight_files_give_what_csv_files_give(run: Run) -> None:
-    pytest.importorskip("pyarrow")
+def test_arff_and_svmlight_files_give_what_csv_files_give(run: Run, pa: Any) -> None:
     rows = [(k % 7 / 4, "ab"[k % 2], "uv"[k * k % 5 > 1]) for k in range(60)]
     lines = "".join(f"{x},{d},{y}\n" for x, d, y in rows)
     Path("rows.csv").write_text("x,d,label\n" + lines)

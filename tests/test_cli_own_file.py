@@ -117,9 +117,7 @@ def test_ranks_and_tests_of_pairs_are_set_beside_each_other(run: Run, parcels: P
     assert words.endswith("quote the one that you planned.")
 
 
-def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(
-    run: Run, parcels: Path
-) -> None:
+def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(run, parcels, pd):
     models = [
         "prepared('sgd')",
         "prepared('nb', max_categories=5)",
@@ -133,8 +131,7 @@ def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(
     assert (status, errors) == (0, "")
     result = load("saved/result.npz")
     assert all(result.paths[name] == "kernel" for name in models)
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.read_csv(parcels)
+    frame = pd.read_csv(parcels)
     y = frame.pop("outcome")
     X = frame[["depot", "vehicle", "km", "kg"]]
     preprocessor = make_stream_preprocessor(X, sparse_output=False, verbose=False)
@@ -148,8 +145,7 @@ def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(
     assert out.startswith("identical: 5,995 answers and the curves of 5 models.")
 
 
-def test_prepared_models_follow_the_kinds_of_the_columns(parcels: Path) -> None:
-    pytest.importorskip("pandas")
+def test_prepared_models_follow_the_kinds_of_the_columns(parcels: Path, pd: Any) -> None:
     stream = CSVStream(parcels, target="outcome", exclude=["outcome_known"])
     assert stream.feature_names == ["ordered", "depot", "vehicle", "km", "kg"]
     preprocessor = model_of("prepared('sgd', max_categories=7)", take_rows(stream, 9))[0]
@@ -264,9 +260,8 @@ def test_times_are_read_as_they_are_written(run: Run, parcels: Path) -> None:
     assert status == 2 and "time_format= must be" in errors
 
 
-def test_trees_are_told_which_columns_are_categories(run: Run, tmp_path: Path) -> None:
+def test_trees_are_told_which_columns_are_categories(run, tmp_path, rng):
     """They come as codes, whose order means nothing."""
-    rng = np.random.default_rng(0)
     kinds = rng.choice([*"abcdefgh"], 1500)
     with (tmp_path / "kinds.csv").open("w", newline="") as file:
         rows = zip(kinds, rng.normal(size=1500).round(3), np.isin(kinds, [*"aceg"]), strict=True)

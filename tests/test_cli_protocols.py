@@ -340,10 +340,7 @@ def assert_same_alarms(found: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--folds", "2"], ["--delay", "9"]])
-def test_alarms_are_in_the_picture(
-    options: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("matplotlib")
+def test_alarms_are_in_the_picture(options, run, monkeypatch, matplotlib):
     drawn = []
 
     def keep(display: Any, picture: Path) -> None:

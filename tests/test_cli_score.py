@@ -23,9 +23,7 @@ LOG = {
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Path:
-    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
-    pytest.importorskip("pandas")
+def log(tmp_path: Path, pa: Any, pd: Any) -> Path:
     path = tmp_path / "log.csv"
     rows = zip(*LOG.values(), strict=True)
     path.write_text("\n".join([",".join(LOG), *(",".join(map(str, row)) for row in rows)]))
@@ -41,8 +39,7 @@ def score(log: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
-def test_scores_are_those_of_the_columns(score: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
+def test_scores_are_those_of_the_columns(score: Run, tmp_path: Path, matplotlib: Any) -> None:
     status, out, errors = score(
         *("--predictions", "boosting=gbm", "--probabilities", "boosting=p"),
         *("--metric", "auc", "--metric", "kappa", "--plot", tmp_path / "plot.png"),
@@ -72,10 +69,7 @@ def test_probabilities_are_named_by_class_or_in_order(score: Run) -> None:
 
 @pytest.mark.filterwarnings("always:The probabilities of 'm' are read in")
 @pytest.mark.parametrize("labels", [("no", "yes"), ("0", "1"), ("legit", "fraud")])
-def test_a_young_log_without_a_fraud_is_scored(
-    labels: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+def test_a_young_log_without_a_fraud_is_scored(labels, tmp_path, capsys, pa):
     first, second = labels
     rows = [f"{first},{first if k else second},{0.9 - k / 50},{0.1 + k / 50}" for k in range(9)]
     path = tmp_path / "young.csv"
@@ -151,16 +145,12 @@ def test_groups_are_scored(score: Run) -> None:
     )
 
 
-def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -> None:
-    pytest.importorskip("matplotlib")
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    rng = np.random.default_rng(0)
+def test_one_command_scores_groups_and_what_waits(tmp_path, capsys, matplotlib, pd, pa, rng):
     n = 1_000
     y, share = rng.integers(0, 2, n), rng.random(n)
-    time = pandas.Timestamp("2025-01-01") + pandas.to_timedelta(np.arange(n), unit="h")
-    known = time + pandas.Timedelta("3D")
-    frame = pandas.DataFrame({"y": y, "p": share, "time": time, "known": known, "g": y})
+    time = pd.Timestamp("2025-01-01") + pd.to_timedelta(np.arange(n), unit="h")
+    known = time + pd.Timedelta("3D")
+    frame = pd.DataFrame({"y": y, "p": share, "time": time, "known": known, "g": y})
     frame.loc[frame["known"] > time[-1], "y"] = None
     frame.to_parquet(tmp_path / "log.parquet")
     status = main(
@@ -209,8 +199,7 @@ def test_mistakes_are_said(score: Run, arguments: tuple[str, ...], message: str)
     assert len(errors.splitlines()) == 1
 
 
-def test_the_page_has_the_slices(score: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="pages have pictures")
+def test_the_page_has_the_slices(score: Run, tmp_path: Path, matplotlib: Any) -> None:
     page = tmp_path / "page.html"
     status, out, errors = score(
         *("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm", "--report", page)
@@ -235,10 +224,7 @@ def test_the_target_names_groups_and_is_no_prediction(score: Run) -> None:
     assert "asked for is the column 'fruad', which is not in" in errors
 
 
-def test_texts_that_stand_for_missing_numbers_are_labels_and_groups(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pa = pytest.importorskip("pyarrow")
+def test_texts_that_stand_for_missing_numbers_are_labels_and_groups(tmp_path, capsys, pa):
     columns = {
         "y": ["EU", "NA", "EU", "NA"] * 5,
         "said": ["EU", "NA", "NA", "EU"] * 5,

@@ -166,9 +166,7 @@ def test_wrong_intervals_are_said(changed: dict[str, Any], message: str) -> None
         interval_scores(**given)
 
 
-def test_intervals_are_drawn_and_exported() -> None:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_intervals_are_drawn_and_exported(matplotlib: Any, pd: Any) -> None:
     X, y = rows()
     model = OnlineConformalRegressor(SGDRegressor(random_state=0)).fit(X, y)
     scores = interval_scores(y, *model.intervals_.T, forgetting="window:50")

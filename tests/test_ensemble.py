@@ -230,8 +230,7 @@ def test_weighted_majority_is_the_definition(
     np.testing.assert_allclose(model.weights_, literal.weights, rtol=1e-12)
 
 
-def test_the_number_of_members_is_limited() -> None:
-    rng = np.random.default_rng(0)
+def test_the_number_of_members_is_limited(rng: np.random.Generator) -> None:
     X, y = rng.normal(size=(25, 2)), rng.integers(0, 2, 25)
     few = DynamicWeightedMajority(Persistent(), period=1, max_estimators=3).fit(X, y)
     many = DynamicWeightedMajority(Persistent(), period=1, max_estimators=None).fit(X, y)

@@ -368,8 +368,7 @@ def _rows(model: Any) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.filterwarnings("ignore")  # forty rows leave much undefined
 @every_model
-def test_predict_equals_evaluate(model: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_predict_equals_evaluate(model: Any, rng: np.random.Generator) -> None:
     X = rng.random((40, 3))
     y = rng.choice(["a", "b", "c"], 40) if is_classifier(model) else rng.random(40)
     seeds = [name for name in model.get_params() if name.endswith("random_state")]
@@ -382,8 +381,7 @@ def test_predict_equals_evaluate(model: Any) -> None:
 
 
 @every_model
-def test_rows_of_weight_zero_leave_no_trace(model: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_rows_of_weight_zero_leave_no_trace(model: Any, rng: np.random.Generator) -> None:
     X = rng.random((60, 3))
     y = rng.choice(["a", "b", "c"], 60) if is_classifier(model) else rng.random(60)
     weight = (rng.random(60) < 0.7).astype(float)

@@ -174,9 +174,7 @@ def test_a_kernel(cuts: list[int], seed: int) -> None:
     assert "no kernel" in weighted.paths["MeanSoFar"]
 
 
-def test_a_display() -> None:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_a_display(matplotlib: Any, pd: Any) -> None:
     from skstream import PrequentialEvaluator
     from tests.plotting.test_every_display import MODELS, check_display, evaluated
 
@@ -188,8 +186,7 @@ def test_a_display() -> None:
     assert frame["regret"].min() == 0
 
 
-def test_a_display_of_a_loss() -> None:
-    pytest.importorskip("matplotlib")
+def test_a_display_of_a_loss(matplotlib: Any) -> None:
     from matplotlib import pyplot
 
     from skstream.metrics import Measure

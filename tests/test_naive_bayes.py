@@ -143,9 +143,8 @@ def test_says_what_is_wrong_with_labels() -> None:
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
-def test_probabilities_sum_to_one_where_likelihoods_are_tiny(engine: str) -> None:
+def test_probabilities_sum_to_one_where_likelihoods_are_tiny(engine, rng):
     """A column that is constant for long, beside one of small numbers, gives scores of -1e10."""
-    rng = np.random.default_rng(0)
     X = np.column_stack([1e-3 * rng.normal(size=400), np.zeros(400)])
     X[300:, 1] = 1.0 + rng.normal(size=100)
     y = rng.integers(0, 2, 400)
@@ -167,9 +166,8 @@ def test_electricity_with_late_labels_is_scored_to_its_end() -> None:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as an error, it would send rows to the loop
 @pytest.mark.parametrize("scale", [1e-90, 1e-45, 1e-30, 1e30, 1e55, 1e90])
-def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale: float) -> None:
+def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale, rng):
     """Products of variances, of which the kernel takes one logarithm, stay within range."""
-    rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 100)
     X = scale * (rng.normal(size=(100, 2)) + y[:, None])
     kernel, loop = (

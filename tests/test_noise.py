@@ -56,9 +56,7 @@ def test_the_draws_are_those_of_the_first_release():
     assert noisy.tolist() == [3, 3, 2, 0, 3, 0, 0, 1, 1, 0, 0, 2, 2, 3, 0, 0, 2, 0, 1, 0]
 
 
-def test_equal_rows_have_equal_hashes_in_every_container():
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
+def test_equal_rows_have_equal_hashes_in_every_container(pd, rng):
     X = rng.poisson(0.7, size=(30, 4)).astype(np.float64)
     expected = row_hashes(X)
     assert len(set(expected.tolist())) == len(np.unique(X, axis=0))
@@ -135,9 +133,8 @@ def test_noise_of_a_pipeline_under_batches():
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3])
-def test_probabilities_are_as_wrong_as_the_labels(n_classes):
+def test_probabilities_are_as_wrong_as_the_labels(n_classes, rng):
     """They are the inner model's, but that those of the old and the new answer are exchanged."""
-    rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), np.array(["a", "b", "c"])[np.arange(200) % n_classes]
     model = LabelNoise(IncrementalGaussianNB(), noise=0.4, random_state=0).fit(X, y)
     inner, shares = model.estimator_.predict_proba(X), model.predict_proba(X)

@@ -53,8 +53,7 @@ def test_the_answer_is_that_of_the_row():
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
 @pytest.mark.parametrize("timeline", TIMELINES)
-def test_the_kernel_is_the_loop(timeline, method):
-    rng = np.random.default_rng(0)
+def test_the_kernel_is_the_loop(timeline, method, rng):
     task = Task(STREAM.classes, method)
     block = make_block(X[:50], np.searchsorted(STREAM.classes, Y[:50]), timeline, rng)
     literal = BayesOptimal(STREAM)
@@ -156,9 +155,8 @@ def test_a_stream_of_other_components_is_refused():
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
-def test_columns_in_another_order_are_refused(engine):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=STREAM.feature_names)
+def test_columns_in_another_order_are_refused(engine, pd):
+    frame = pd.DataFrame(X, columns=STREAM.feature_names)
     evaluator = PrequentialEvaluator("error", run=RunOptions(kernels=engine == "auto"))
     expected = evaluator.evaluate(BayesOptimal(STREAM), X[:150], Y[:150]).scores
     for rows in (frame[:150], frame[:150].set_axis(["a", "b"], axis=1)):

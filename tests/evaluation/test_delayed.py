@@ -175,8 +175,7 @@ def test_the_persistent_baseline_knows_what_was_known():
     assert bins.tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
-def test_regression_takes_means_over_time():
-    rng = np.random.default_rng(0)
+def test_regression_takes_means_over_time(rng):
     rows = rng.normal(size=(60, 2))
     y = rows @ [1.0, -2.0]
     arrival = np.arange(60.0)
@@ -225,8 +224,7 @@ def test_features_may_change_while_a_row_waits():
     assert (loop.tape.answers["m"] == moved).all()
 
 
-def test_dates_columns_and_functions_give_delays():
-    pandas = pytest.importorskip("pandas")
+def test_dates_columns_and_functions_give_delays(pd):
     rows, y = stream_rows(60)
     hours = np.random.default_rng(0).integers(0, 30, 60)
     start = np.datetime64("2024-01-01T00:00", "ns")
@@ -234,15 +232,13 @@ def test_dates_columns_and_functions_give_delays():
     label_time = (arrival + hours * np.timedelta64(1, "h")).copy()
     label_time[5] = np.datetime64("NaT")
     number = np.where(np.arange(60) == 5, np.inf, hours).astype(float)
-    frame = pandas.DataFrame(rows, columns=["u", "v", "w"])
+    frame = pd.DataFrame(rows, columns=["u", "v", "w"])
     evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=4, poll_every=2))
     model = {"m": MultinomialNB()}
     expected = DelayedEvaluator(
         "accuracy", delay=number, polling=Polling(n_bins=4, poll_every=2)
     ).evaluate(model, rows, y)
-    found = evaluator.evaluate(
-        model, frame, y, arrival=pandas.Series(arrival), label_time=label_time
-    )
+    found = evaluator.evaluate(model, frame, y, arrival=pd.Series(arrival), label_time=label_time)
     assert found.tape.answers["m"].tolist() == expected.tape.answers["m"].tolist()
     day = DelayedEvaluator(
         "accuracy", delay=datetime.timedelta(hours=7), polling=Polling(n_bins=4, poll_every=2)

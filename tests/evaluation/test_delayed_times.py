@@ -241,8 +241,7 @@ def test_whole_numbers_that_floats_do_not_tell_apart_are_refused(times):
     assert kept.tape.answers["m"].tolist() == evaluate(evaluator).tape.answers["m"].tolist()
 
 
-def test_whole_numbers_with_gaps_are_not_rounded_either():
-    pd = pytest.importorskip("pandas")
+def test_whole_numbers_with_gaps_are_not_rounded_either(pd):
     values = pd.Series([EPOCH, None, EPOCH + 1], dtype="Int64", index=[7, 8, 9])
     with pytest.raises(ValueError, match=rf"label_time\[0\] is {EPOCH}"):
         time_column(values, "label_time")
@@ -250,9 +249,8 @@ def test_whole_numbers_with_gaps_are_not_rounded_either():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_an_infinite_column_of_delays_is_named_where_a_model_cannot_take_it(n_jobs):
-    pandas = pytest.importorskip("pandas")
-    rows = pandas.DataFrame({"x": np.arange(12.0), "wait": np.where(np.arange(12) == 4, np.inf, 2)})
+def test_an_infinite_column_of_delays_is_named_where_a_model_cannot_take_it(n_jobs, pd):
+    rows = pd.DataFrame({"x": np.arange(12.0), "wait": np.where(np.arange(12) == 4, np.inf, 2)})
     evaluator = DelayedEvaluator(
         "accuracy",
         delay="wait",

@@ -101,10 +101,9 @@ def test_groups_are_even_and_whole_folds_stay_together(n_folds, n_groups):
         ),
     ],
 )
-def test_results_are_the_same_in_any_groups(name, evaluator, monkeypatch):
+def test_results_are_the_same_in_any_groups(name, evaluator, monkeypatch, rng):
     models = {"sgd": SGDClassifier(), "diary": Diary(), "last": sk.Persistent()}
     alone = evaluator.evaluate(models, X, y)
-    rng = np.random.default_rng(0)
     evaluator.set_params(n_jobs=3)
     for _ in range(3):
 

@@ -85,7 +85,7 @@ class FailsLate(Persistent):
         return super().partial_fit(X, y, classes)
 
 
-def test_a_mean_over_folds_is_over_all_folds() -> None:
+def test_a_mean_over_folds_is_over_all_folds(matplotlib: Any, pd: Any) -> None:
     """A model that failed in one fold is not judged by the others."""
     X, y, _ = next(iter(make_demo_stream(300)))
     models = {"fails": FailsLate(), "persistent": Persistent()}
@@ -96,6 +96,4 @@ def test_a_mean_over_folds_is_over_all_folds() -> None:
     assert 0 < np.isnan(last).sum() < 6
     assert np.isnan(result.scores["fails"]["accuracy"])
     assert result.scores["persistent"]["accuracy"] > 0.8
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
     assert np.isnan(result.plot().to_frame().query("model == 'fails'")["value"]).any()

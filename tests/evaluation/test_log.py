@@ -100,11 +100,8 @@ def test_answers_of_an_evaluation_score_alike(evaluated: EvaluationResult) -> No
     ("kind", "chunk_size"),
     [("frame", 400), ("frames", 1), ("stream", 7), ("parquet", 7), ("parquet", 400), ("csv", 7)],
 )
-def test_no_score_depends_on_container_or_chunks(
-    evaluated: EvaluationResult, tmp_path: Path, kind: str, chunk_size: int
-) -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(columns(evaluated))
+def test_no_score_depends_on_container_or_chunks(evaluated, tmp_path, kind, chunk_size, pd):
+    frame = pd.DataFrame(columns(evaluated))
     source: Any = frame
     options: dict[str, Any] = {"target": "y", "sample_weight": "weight"}
     if kind == "frames":
@@ -127,10 +124,8 @@ def test_no_score_depends_on_container_or_chunks(
     np.testing.assert_array_equal(log.column("nb 0"), frame["nb 0"])
 
 
-def test_texts_are_labels_in_every_container(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    frame = pandas.DataFrame(
+def test_texts_are_labels_in_every_container(tmp_path: Path, pd: Any, pa: Any) -> None:
+    frame = pd.DataFrame(
         {"y": ["1", "2", None, "2"], "said": ["1", "1", "1", "2"], "p": [0.2, 0.1, 0.5, 0.9]}
     )
     frame.to_parquet(tmp_path / "log.parquet")
@@ -155,8 +150,7 @@ def test_numbers_are_scored_as_those_of_regressors() -> None:
 
 
 @pytest.mark.parametrize("n_chunks", [1, 3, 40])
-def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int, pd: Any) -> None:
     X, y = data()
     rng = np.random.default_rng(1)
     arrival = np.cumsum(rng.integers(0, 3, len(y))).astype(float)
@@ -173,7 +167,7 @@ def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int) -> No
     first = np.full(len(y), None)
     codes = tape.answers["nb"][0][:, 0]
     first[tape.row] = [tape.classes[code] if code >= 0 else None for code in codes]
-    frame = pandas.DataFrame({"y": y, "nb": first, "came": arrival, "known": label_time})
+    frame = pd.DataFrame({"y": y, "nb": first, "came": arrival, "known": label_time})
     parts = np.array_split(np.arange(len(y)), n_chunks)
     log = PredictionLog(
         lambda: (frame.iloc[part] for part in parts),
@@ -227,10 +221,9 @@ def test_baseline_repeats_the_newest_label_that_was_known(
     assert np.asarray(result.tape.previous).tolist() == expected
 
 
-def test_a_large_log_keeps_no_tape_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_a_large_log_keeps_no_tape_and_says_so(monkeypatch: pytest.MonkeyPatch, pd: Any) -> None:
     monkeypatch.setattr("skstream.logs._log.BYTES_OF_LARGE_TAPE", 200)
-    frame = pandas.DataFrame({"y": np.arange(300) % 2, "m": np.arange(300) % 3 % 2})
+    frame = pd.DataFrame({"y": np.arange(300) % 2, "m": np.arange(300) % 3 % 2})
     log = PredictionLog(
         lambda: (frame[k : k + 50] for k in range(0, 300, 50)), target="y", predictions="m"
     )
@@ -265,11 +258,8 @@ def as_source(kind: str, table: dict[str, Any], folder: Path) -> Any:
 
 @pytest.mark.parametrize("source", ["arrays", "dict", "chunks", "csv", "parquet"])
 @pytest.mark.parametrize("labels", KINDS)
-def test_classes_come_from_labels_predictions_and_names(
-    labels: str, source: str, tmp_path: Path
-) -> None:
+def test_classes_come_from_labels_predictions_and_names(labels, source, tmp_path, rng):
     known, *others = KINDS[labels]
-    rng = np.random.default_rng(0)
     n = 40
     classes = np.unique(np.array(KINDS[labels]))
     y = [known] * n
@@ -378,10 +368,7 @@ def test_probabilities_in_another_order_than_the_predictions_are_said(
 @pytest.mark.parametrize(
     "order", [["low", "mid", "high"], ["yes", "no"], [str(k) for k in range(11)]]
 )
-def test_labels_that_are_probable_in_another_order_alone_are_said(
-    order: list[str], metric: str
-) -> None:
-    rng = np.random.default_rng(0)
+def test_labels_that_are_probable_in_another_order_alone_are_said(order, metric, rng):
     codes = rng.integers(0, len(order), 400)
     shares = rng.dirichlet(np.ones(len(order)), 400) + 1.5 * np.eye(len(order))[codes]
     shares /= shares.sum(axis=1, keepdims=True)
@@ -585,9 +572,8 @@ def test_bad_input_is_said(given: dict[str, Any], message: str) -> None:
         score_predictions(given.pop("y_true"), **given)
 
 
-def test_rows_of_errors_are_counted_from_the_first_of_all() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"y": [0, 1] * 5, "m": [0, 1] * 5, "when": [*range(9), 3]})
+def test_rows_of_errors_are_counted_from_the_first_of_all(pd: Any) -> None:
+    frame = pd.DataFrame({"y": [0, 1] * 5, "m": [0, 1] * 5, "when": [*range(9), 3]})
     chunks = [frame[:9], frame[9:]]
     log = PredictionLog(chunks, target="y", predictions="m", arrival="when")
     with pytest.raises(ValueError, match="goes back at row 9, from 8 to 3"):
@@ -597,9 +583,8 @@ def test_rows_of_errors_are_counted_from_the_first_of_all() -> None:
         PredictionLog(chunks, target="y", predictions="m", classes=[0, 1]).score("accuracy")
 
 
-def test_columns_that_are_not_there_are_said() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"y": [0, 1], "gbm": [0, 1]})
+def test_columns_that_are_not_there_are_said(pd: Any) -> None:
+    frame = pd.DataFrame({"y": [0, 1], "gbm": [0, 1]})
     with pytest.raises(ValueError, match="target is missing"):
         PredictionLog(frame, predictions="gbm")
     with pytest.raises(ValueError, match=r"no column 'gmb'. Did you mean 'gbm'"):
@@ -640,10 +625,8 @@ def test_one_column_of_probabilities_is_that_of_the_second_class_or_of_a_named_o
     assert second.tape.predictions("model").tolist() == ["a", "b", "a"]
 
 
-def test_the_first_fraction_may_be_in_a_later_row(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"y": [1.0, 2.0, 3.0, 4.5], "m": [1.0, 2.0, 3.0, 4.0]})
+def test_the_first_fraction_may_be_in_a_later_row(tmp_path: Path, pa: Any, pd: Any) -> None:
+    frame = pd.DataFrame({"y": [1.0, 2.0, 3.0, 4.5], "m": [1.0, 2.0, 3.0, 4.0]})
     frame.to_parquet(tmp_path / "log.parquet")
     log = PredictionLog(
         tmp_path / "log.parquet", target="y", predictions="m", options={"chunk_size": 2}

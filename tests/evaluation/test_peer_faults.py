@@ -159,8 +159,7 @@ def test_rows_pending_at_the_end_are_neither_learnt_nor_scored_and_reported():
     assert (result.waits.n_pending, result.waits.n_labelled) == (4, 2)
 
 
-def test_a_class_that_comes_late_reaches_its_own_part_of_the_model():
-    rng = np.random.default_rng(0)
+def test_a_class_that_comes_late_reaches_its_own_part_of_the_model(rng):
     X = rng.poisson(2.0, size=(120, 4)).astype(float)
     y = np.where(np.arange(120) < 80, np.tile(["b", "d"], 60), np.tile(["a", "c"], 60))
     models = {"nb": MultinomialNB(), "sgd": SGDClassifier()}

@@ -127,9 +127,8 @@ def no_pictures():
 
 
 @pytest.fixture
-def pictures(no_pictures):
+def pictures(no_pictures, matplotlib):
     """Draw the pictures."""
-    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_page, "_room_of_a_picture", ROOM)
         yield

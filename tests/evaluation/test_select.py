@@ -150,8 +150,7 @@ def test_bins_keep_their_numbers(delayed, tmp_path):
         part.compare("sgd", "last", bin=1)
 
 
-def test_selected_bins_are_plotted(delayed):
-    pytest.importorskip("matplotlib")
+def test_selected_bins_are_plotted(delayed, matplotlib):
     display = delayed.select(bins=[2, 0]).plot()
     line = display.lines_["sgd"]
     values = delayed.by_bin("sgd")
@@ -168,9 +167,7 @@ def test_selected_bins_are_plotted(delayed):
 
 
 @pytest.mark.parametrize("kind", ["bins", "time", "shares"])
-def test_bins_left_out_are_not_listed(delayed, kind):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_bins_left_out_are_not_listed(delayed, kind, matplotlib, pd):
     frame = delayed.select(bins=[1, 2]).plot(kind=kind).to_frame()
     assert sorted(set(frame.bin)) == [1, 2]
     assert not frame.value.isna().all()
@@ -222,9 +219,7 @@ def test_what_is_not_there_is_named(folds, options, kind, words):
         folds.select(**options)
 
 
-def test_bins_left_out_are_in_no_display_of_numbers_of_bins(delayed):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_bins_left_out_are_in_no_display_of_numbers_of_bins(delayed, matplotlib, pd):
     other = DelayedEvaluator(
         METRICS, delay=20, forgetting=FORGETTING, polling=Polling(n_bins=5)
     ).evaluate(models(), make_demo_stream(300))

@@ -411,10 +411,9 @@ def test_small_groups_are_the_others() -> None:
     assert scores.worst().slice in ("b", "other")
 
 
-def test_frames_are_columns() -> None:
-    pandas = pytest.importorskip("pandas")
+def test_frames_are_columns(pd: Any) -> None:
     data = log()
-    frame = pandas.DataFrame({"country": data["country"], "new": np.arange(240) % 2 == 0})
+    frame = pd.DataFrame({"country": data["country"], "new": np.arange(240) % 2 == 0})
     result = score_predictions(data["y"], data["models"], metrics="accuracy")
     scores = score_slices(result, frame.astype({"country": "category"}))
     table = scores.to_frame()
@@ -427,8 +426,7 @@ def test_frames_are_columns() -> None:
 # -- comparisons
 
 
-def test_small_groups_are_not_worst_by_luck() -> None:
-    rng = np.random.default_rng(0)
+def test_small_groups_are_not_worst_by_luck(rng: np.random.Generator) -> None:
     n = 6000
     group = np.array(["a", "b", "c"])[rng.integers(0, 3, n)].astype(object)
     wrong = rng.random(n) < np.where(group == "c", 0.3, 0.2)
@@ -452,8 +450,7 @@ def test_small_groups_are_not_worst_by_luck() -> None:
     assert not luck.worst().certain and "no group is significantly worse" in str(luck)
 
 
-def test_intervals_know_that_errors_come_in_runs() -> None:
-    rng = np.random.default_rng(0)
+def test_intervals_know_that_errors_come_in_runs(rng: np.random.Generator) -> None:
     wrong = np.repeat(rng.random(200) < 0.3, 50).astype(int)
     y = np.zeros(len(wrong), dtype=int)
     group = np.arange(len(wrong)) % 2
@@ -496,9 +493,8 @@ def f1_of(cells: Any) -> Any:
 @pytest.mark.parametrize(("metric", "formula"), [("kappa", kappa_of), ("f1:1", f1_of)])
 @pytest.mark.parametrize("wrong", [0.05, 0.2])
 @pytest.mark.filterwarnings("ignore:(invalid|divide):RuntimeWarning")
-def test_intervals_of_all_groups_hold(metric: str, formula: Any, n: int, wrong: float) -> None:
+def test_intervals_of_all_groups_hold(metric, formula, n, wrong, rng):
     """Independent rows of even classes, in ten groups each of 150 streams."""
-    rng = np.random.default_rng(0)
     y = rng.integers(0, 2, (1500, n))
     answers = np.where(rng.random(y.shape) < wrong, 1 - y, y)
     cells = np.array([[(y == i) & (answers == j) for j in (0, 1)] for i in (0, 1)], dtype=float)
@@ -521,8 +517,7 @@ def test_intervals_of_all_groups_hold(metric: str, formula: Any, n: int, wrong: 
     assert held.reshape(150, 10).all(axis=1).mean() > 0.9
 
 
-def test_few_rows_have_no_interval_but_that_of_shares() -> None:
-    rng = np.random.default_rng(0)
+def test_few_rows_have_no_interval_but_that_of_shares(rng: np.random.Generator) -> None:
     y = rng.integers(0, 2, 290)
     result = score_predictions(
         y, {"m": np.where(rng.random(290) < 0.3, 1 - y, y)}, metrics=["accuracy", "kappa"]
@@ -541,10 +536,9 @@ def test_few_rows_have_no_interval_but_that_of_shares() -> None:
         assert np.isfinite(scores.interval("many", metric="kappa")).all()
 
 
-def test_a_model_that_wins_overall_can_lose_in_a_group() -> None:
+def test_a_model_that_wins_overall_can_lose_in_a_group(rng: np.random.Generator) -> None:
     n = 3000
     group = np.where(np.arange(n) % 10 < 2, "small", "large")
-    rng = np.random.default_rng(0)
     y = np.zeros(n, dtype=int)
     models = {
         "a": (rng.random(n) < np.where(group == "small", 0.5, 0.1)).astype(int),

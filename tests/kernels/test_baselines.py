@@ -92,16 +92,14 @@ def test_kernel_is_the_loop_bit_for_bit(
 @pytest.mark.parametrize(
     "estimator", [MajorityClass(), MeanRegressor(), RandomClass(random_state=1)], ids=repr
 )
-def test_fractional_weights(estimator) -> None:
-    rng = np.random.default_rng(0)
+def test_fractional_weights(estimator, rng: np.random.Generator) -> None:
     task = random_task(estimator, rng, "predict", 3, "strings")
     y = random_labels(estimator, rng, 30, 3)
     block = make_block(np.zeros((30, 1)), y, "prequential", rng, rng.random(30))
     assert_equals_loop(estimator, block, task, [7, 8, 31])
 
 
-def test_window_leaves_fractional_weights_to_the_loop() -> None:
-    rng = np.random.default_rng(0)
+def test_window_leaves_fractional_weights_to_the_loop(rng: np.random.Generator) -> None:
     block = make_block(np.zeros((9, 1)), rng.integers(0, 2, 9), "prequential", rng)
     kernel = running(MajorityWindow(3), Task(np.array([0, 1])))
     kernel.run(block)
@@ -159,8 +157,7 @@ def test_a_broken_kernel_is_caught(monkeypatch) -> None:
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
 @pytest.mark.parametrize("model", [MajorityClass(), MajorityWindow(7), MajorityWindow(100)])
-def test_few_of_many_classes(model, method: str) -> None:
-    rng = np.random.default_rng(0)
+def test_few_of_many_classes(model, method: str, rng: np.random.Generator) -> None:
     X, y = np.zeros((50, 1)), rng.choice([3, 40, 41, 90], 50)
     task = Task(np.arange(100), method)
     for timeline in TIMELINES:

@@ -134,11 +134,10 @@ def test_missing_values_are_left_to_the_loop(name: str, column: str) -> None:
     assert kernel.state.memory is None
 
 
-def test_missing_values_in_a_scaler() -> None:
+def test_missing_values_in_a_scaler(pd: Any) -> None:
     """It passes over them; so do both engines alike."""
-    pandas = pytest.importorskip("pandas")
-    values = pandas.array([1, 2, None, 4] * 3, dtype="Int64")
-    X = pandas.DataFrame({"a": values, "b": COLUMNS["b"]})
+    values = pd.array([1, 2, None, 4] * 3, dtype="Int64")
+    X = pd.DataFrame({"a": values, "b": COLUMNS["b"]})
     model = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
     for engine in ("auto", "loop"):
         with pytest.raises(ValueError, match=re.escape("row 2")):
@@ -148,16 +147,12 @@ def test_missing_values_in_a_scaler() -> None:
 
 
 @pytest.mark.parametrize("name", ["dates", "categories", "decimals", "texts"])
-def test_other_columns_have_no_kernel(name: str) -> None:
-    polars = pytest.importorskip("polars")
-    pandas = pytest.importorskip("pandas")
+def test_other_columns_have_no_kernel(name: str, pl: Any, pd: Any) -> None:
     X = {
-        "dates": lambda: pandas.DataFrame({"a": pandas.date_range("2020", periods=N_ROWS)}),
-        "categories": lambda: pandas.DataFrame({"a": pandas.Categorical(COLUMNS["c"])}),
-        "decimals": lambda: polars.DataFrame({"a": list(range(N_ROWS))}).cast(
-            polars.Decimal(10, 2)
-        ),
-        "texts": lambda: polars.DataFrame({"a": ["1"] * N_ROWS}),
+        "dates": lambda: pd.DataFrame({"a": pd.date_range("2020", periods=N_ROWS)}),
+        "categories": lambda: pd.DataFrame({"a": pd.Categorical(COLUMNS["c"])}),
+        "decimals": lambda: pl.DataFrame({"a": list(range(N_ROWS))}).cast(pl.Decimal(10, 2)),
+        "texts": lambda: pl.DataFrame({"a": ["1"] * N_ROWS}),
     }[name]()
     kernel = running(SGDClassifier(), Task(np.arange(2)))
     with pytest.raises(Declined, match="columns have no kernel"):

@@ -388,8 +388,7 @@ def test_fractional_repetition_is_declined() -> None:
     kernel.run(learns(weight=np.full(20, 2.0)))
 
 
-def test_frames_with_other_columns_are_declined() -> None:
-    pd = pytest.importorskip("pandas")
+def test_frames_with_other_columns_are_declined(pd: Any) -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     kernel = running(SGDClassifier(), BINARY)
     kernel.run(learns(frame))

@@ -103,8 +103,7 @@ def test_many_classes_equal_the_loop(model: Any, timeline: str) -> None:
         assert_bayes_equals_loop(model, block, Task(np.arange(150), method), rng)
 
 
-def test_a_broken_twin_of_many_classes_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
+def test_a_broken_twin_of_many_classes_is_caught(monkeypatch, rng):
     block = make_block(counts(rng, 60, 12), labels(rng, 60, 150), TIMELINES[0], rng, None)
     kernel = counts_module.FeatureCountsKernel
     right = kernel._scores_one_by_one
@@ -138,9 +137,8 @@ def test_wide_sparse_rows(model: Any, timeline: str, weight: str, method: str, s
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("storage", ["dense", "csr"])
-def test_many_pieces(model: Any, storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pieces(model, storage, monkeypatch, rng):
     monkeypatch.setattr(counts_module, "rows_per_piece", lambda n_columns: 7)
-    rng = np.random.default_rng(0)
     X = counts(rng, 60, 8, whole=False)
     block = make_block(as_storage(X, storage), labels(rng, 60, 3), "polls", rng)
     kernel, _ = assert_bayes_equals_loop(model, block, Task(np.arange(3), "predict_proba"), rng)
@@ -329,8 +327,7 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr"])
-def test_both_lives_agree(storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
+def test_both_lives_agree(storage: str, monkeypatch: pytest.MonkeyPatch, numba: Any) -> None:
     rng = np.random.default_rng(11)
     X = as_storage(counts(rng, 300, 20), storage)
     block = make_block(X, labels(rng, 300, 4), "polls", rng)

@@ -140,9 +140,8 @@ def test_a_fitted_model_that_learns_nothing_keeps_its_attributes(model: Any) -> 
     assert_same_state(kernel.estimator, fitted)
 
 
-def test_goes_on_from_rows_of_weight_zero() -> None:
+def test_goes_on_from_rows_of_weight_zero(rng: np.random.Generator) -> None:
     """They settle columns and classes, but nothing has been learnt, and there is no answer."""
-    rng = np.random.default_rng(0)
     y = np.append(np.arange(3), rng.integers(0, 3, 60))
     X, task = features(rng, y, ["normal", "sevens"]), Task(np.arange(3))
     model = IncrementalGaussianNB().partial_fit(X[:2], y[:2], task.classes, np.zeros(2))
@@ -235,8 +234,7 @@ def test_a_broken_twin_is_caught(broken: str, monkeypatch: pytest.MonkeyPatch) -
         assert_bayes_equals_loop(GaussianNB(), block, task, rng)
 
 
-def test_compiled_and_uncompiled_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
+def test_compiled_and_uncompiled_agree(monkeypatch: pytest.MonkeyPatch, numba: Any) -> None:
     rng = np.random.default_rng(12)
     y = rng.integers(0, 3, 200)
     block = make_block(features(rng, y, FEATURES), y, "polls", rng)

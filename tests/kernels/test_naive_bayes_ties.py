@@ -65,8 +65,7 @@ STREAMS = {
 @pytest.mark.parametrize("container", [np.asarray, np.asfortranarray, sparse.csr_array])
 @pytest.mark.parametrize("stream", STREAMS)
 @pytest.mark.parametrize("place", range(len(MODELS)), ids=lambda i: str(MODELS[i]))
-def test_tied_classes(place: int, stream: str, container: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_tied_classes(place: int, stream: str, container: Any, rng: np.random.Generator) -> None:
     X, y = STREAMS[stream](rng)
     task = Task(np.arange(4))
     block = make_block(container(X), y, "polls", rng)
@@ -80,8 +79,7 @@ def test_tied_classes(place: int, stream: str, container: Any) -> None:
     np.testing.assert_array_equal(answers, expected)
 
 
-def test_many_tied_classes() -> None:
-    rng = np.random.default_rng(0)
+def test_many_tied_classes(rng: np.random.Generator) -> None:
     X, y, task = np.ones((N_ROWS, 9)), rng.integers(0, 200, N_ROWS), Task(np.arange(200))
     for model in (ComplementNB(), BernoulliNB(), MultinomialNB(fit_prior=False)):
         block = make_block(X, y, "prequential", rng)

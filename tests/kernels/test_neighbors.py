@@ -53,8 +53,7 @@ def test_kernel_is_the_loop_bit_for_bit(
     assert_untouched(running(kernel.estimator, task), kernel.state)
 
 
-def test_sparse_rows_and_huge_numbers_are_left_to_the_loop() -> None:
-    rng = np.random.default_rng(0)
+def test_sparse_rows_and_huge_numbers_are_left_to_the_loop(rng: np.random.Generator) -> None:
     X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
     kernel = running(WindowedKNeighborsClassifier(), Task(LABELS))
     kernel.run(make_block(X, y, "prequential", rng))
@@ -77,9 +76,8 @@ def test_sparse_rows_and_huge_numbers_are_left_to_the_loop() -> None:
         )
 
 
-def test_a_broken_kernel_is_caught(monkeypatch) -> None:
+def test_a_broken_kernel_is_caught(monkeypatch, rng: np.random.Generator) -> None:
     """Of equal distances the oldest row gives other answers than the loop."""
-    rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (40, 1)).astype(float), rng.integers(0, 3, 40)
     block = make_block(X, y, "prequential", rng)
     model = WindowedKNeighborsClassifier(window_size=7)

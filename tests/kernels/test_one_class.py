@@ -60,8 +60,7 @@ def test_equals_the_loop(
         assert_equals_loop(model, block, TASK, random_cuts(block, rng))
 
 
-def test_behind_a_scaler() -> None:
-    rng = np.random.default_rng(0)
+def test_behind_a_scaler(rng: np.random.Generator) -> None:
     X = rng.normal(size=(60, 3)) * 100
     y = np.where(np.abs(X[:, 0]) < 100, 1, -1)
     model = make_stream_pipeline(StandardScaler(), SGDOneClassSVM())

@@ -139,10 +139,9 @@ def test_models_of_sufficient_statistics(inner: Any) -> None:
     assert not kernel.bitwise
 
 
-def test_frames_and_batches_and_weights() -> None:
-    frames = pytest.importorskip("pandas")
+def test_frames_and_batches_and_weights(pd: Any) -> None:
     X, y = rows_and_codes(0, 3)
-    X = frames.DataFrame(X, columns=["x", "y", "z"])
+    X = pd.DataFrame(X, columns=["x", "y", "z"])
     weight = np.arange(N_ROWS) % 2 + 1.0
     counts = OneVsRestClassifier(MultinomialNB())
     for model, batch_size, sample_weight, path in (

@@ -388,8 +388,7 @@ def test_a_block_that_is_not_executed_leaves_every_state(
         assert fingerprint(kernel.state) == fingerprint(other.state)
 
 
-def test_faltering_parts_do_falter() -> None:
-    rng = np.random.default_rng(0)
+def test_faltering_parts_do_falter(rng: np.random.Generator) -> None:
     X, y = rng.integers(0, 4, size=(40, 3)).astype(float), rng.integers(0, 3, 40)
     X[30, 0] = 7.0
     block = make_block(X, y, "prequential", rng)
@@ -444,8 +443,7 @@ class TestVersions:
 
 
 @pytest.mark.parametrize("model", [MultinomialNB(), ComplementNB(), BernoulliNB()], ids=repr)
-def test_single_rows_do_not_copy_large_counts(model: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_single_rows_do_not_copy_large_counts(model: Any, rng: np.random.Generator) -> None:
     X = sparse.random(40, 1 << 18, 1e-4, "csr", random_state=np.random.RandomState(0))
     X.data[:] = 1.0
     kernel = running(model, Task(np.arange(2)))

@@ -357,9 +357,8 @@ def test_has_a_kernel(place: int) -> None:
 @pytest.mark.parametrize(
     "model", [m for m in KERNEL if hasattr(m, "predict")], ids=lambda model: name_of(model)
 )
-def test_a_kernel_is_the_loop(model: Any) -> None:
+def test_a_kernel_is_the_loop(model: Any, rng: np.random.Generator) -> None:
     """Other tests say more of each; this one is about any kernel that is in the list above."""
-    rng = np.random.default_rng(0)
     task, n = Task(classes_for(model)), 80
     X = rng.integers(0, 3, size=(n, 3)).astype(float)
     y = rng.normal(size=n) if task.classes is None else rng.integers(0, 2, n)

@@ -157,8 +157,7 @@ def test_whole_weights(transformer: Any, timeline: str, largest: int, seed: int)
 
 
 @pytest.mark.parametrize("transformer", SCALERS, ids=repr)
-def test_long_streams(transformer: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_long_streams(transformer: Any, rng: np.random.Generator) -> None:
     X = numbers(rng, 300, 12)
     assert_equals_loop(transformer, block_of(X, "prequential", rng), rng)
 
@@ -338,8 +337,7 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
             assert_equals_loop(StandardScaler(), block, rng)
 
 
-def test_both_lives_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
+def test_both_lives_agree(monkeypatch: pytest.MonkeyPatch, numba: Any) -> None:
     rng = np.random.default_rng(10)
     block = block_of(numbers(rng, 300, 6), "polls", rng)
     for transformer in SCALERS:

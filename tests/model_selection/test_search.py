@@ -912,8 +912,7 @@ def test_a_search_goes_on_as_it_began(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::skstream.model_selection.OptimisticScoreWarning")
-def test_candidates_are_chosen_by_probabilities():
-    rng = np.random.default_rng(0)
+def test_candidates_are_chosen_by_probabilities(rng):
     X = rng.normal(size=(200, 2))
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
     grid = {"alpha": [1e-4, 1.0]}

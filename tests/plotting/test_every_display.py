@@ -105,18 +105,16 @@ def test_every_display_is_drawn_from_its_result(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DISPLAYS)
-def test_every_display_has_its_data_as_a_frame(name: str) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_every_display_has_its_data_as_a_frame(name: str, pd: Any) -> None:
     kind = getattr(skstream.plotting, name)
     frame = kind.from_result(RESULTS[name](), **NEEDED.get(name, {})).to_frame()
-    assert isinstance(frame, pandas.DataFrame)
+    assert isinstance(frame, pd.DataFrame)
     assert len(frame)
     for column in frame.columns:
         assert column in inspect.getdoc(kind), f"the docstring does not name {column!r}"
 
 
-def test_the_frame_of_bins_holds_what_is_drawn() -> None:
-    pytest.importorskip("pandas")
+def test_the_frame_of_bins_holds_what_is_drawn(pd: Any) -> None:
     display = BinnedPerformanceDisplay.from_result(RESULTS["BinnedPerformanceDisplay"]())
     for kind, by in (("time", ["model", "bin"]), ("costs", ["cost"])):
         drawn = replace(display, kind=kind).plot()

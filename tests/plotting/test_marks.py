@@ -202,7 +202,7 @@ def evaluated(evaluator: Any) -> Any:
     return evaluator.evaluate(MODELS, np.zeros((N, 1)), Y, arrival=TIMES)
 
 
-def test_curves_events_and_limits_stand_at_their_times() -> None:
+def test_curves_events_and_limits_stand_at_their_times(pd: Any) -> None:
     result = evaluated(PrequentialEvaluator("accuracy", forgetting="window:7D"))
     shown = result.plot(drifts=[200], detections=detect(result, {"ddm": DDM()}))
     x = shown.lines_["a"].get_xdata()
@@ -211,8 +211,7 @@ def test_curves_events_and_limits_stand_at_their_times() -> None:
     assert shown.ax_.get_xlabel() == "time"
     drift = next(line for line in shown.ax_.lines if len(set(line.get_xdata())) == 1)
     assert drift.get_xdata()[0] == pytest.approx(dates.date2num(TIMES[199]))
-    pandas = pytest.importorskip("pandas")
-    assert pandas.api.types.is_datetime64_any_dtype(shown.to_frame()["time"])
+    assert pd.api.types.is_datetime64_any_dtype(shown.to_frame()["time"])
 
 
 def test_folds_and_groups_too() -> None:

@@ -255,8 +255,7 @@ def test_the_asymptotic_boundary_needs_no_bounds_and_inverts_its_pvalue() -> Non
         anytime_comparison(*losses, boundary="asymptotic", bounds=(0, 5))
 
 
-def test_the_asymptotic_boundary_keeps_its_level_where_means_are_nearly_normal() -> None:
-    rng = np.random.default_rng(0)
+def test_the_asymptotic_boundary_keeps_its_level_where_means_are_nearly_normal(rng):
     streams = rng.exponential(size=(150, 2, 3000)) ** 1.5
     found = [anytime_comparison(*pair, boundary="asymptotic").significant for pair in streams]
     assert np.mean(found) <= 0.08

@@ -145,8 +145,7 @@ def test_statements_say_what_was_done(result, parts) -> None:
         ("anytime_comparison", ["difference", "lower", "upper", "pvalue"]),
     ],
 )
-def test_curves_are_frames(name: str, columns: list[str]) -> None:
-    pytest.importorskip("pandas")
+def test_curves_are_frames(name, columns, pd):
     result = FUNCTIONS[name](*ARGUMENTS[name])
     frame = result.to_frame()
     assert list(frame.columns) == ["row", *columns]

@@ -208,9 +208,8 @@ def test_losses_rank_the_other_way() -> None:
     np.testing.assert_array_equal(one.average_ranks, two.average_ranks)
 
 
-def test_names_come_from_a_data_frame() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"sgd": [0.9, 0.8, 0.7], "bayes": [0.5, 0.6, 0.5]})
+def test_names_come_from_a_data_frame(pd):
+    frame = pd.DataFrame({"sgd": [0.9, 0.8, 0.7], "bayes": [0.5, 0.6, 0.5]})
     result = friedman_nemenyi(frame)
     assert result.names == ("sgd", "bayes")
     table = result.to_frame()
@@ -268,8 +267,7 @@ def test_scores_by_name() -> None:
         friedman_nemenyi({})
 
 
-def test_a_ranking_draws_itself() -> None:
-    pytest.importorskip("matplotlib")
+def test_a_ranking_draws_itself(matplotlib):
     display = friedman_nemenyi({"sgd": [0.9, 0.8, 0.7], "bayes": [0.8, 0.7, 0.6]}).plot()
     assert type(display).__name__ == "CriticalDifferenceDisplay"
 

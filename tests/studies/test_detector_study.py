@@ -180,9 +180,8 @@ def tried(drifts, alarms, n_rows, steps):
         ((9,) * 7, False, (0, 2, 4)),
     ],
 )
-def test_share_of_rearrangements_is_that_of_every_one_tried(n_rows, same, steps, monkeypatch):
+def test_share_of_rearrangements_is_that_of_every_one_tried(n_rows, same, steps, monkeypatch, rng):
     monkeypatch.setattr("skstream.drift._score._MOST_STEPS", 3)
-    rng = np.random.default_rng(0)
     starts = [np.sort(rng.choice(n, 3, replace=False)).tolist() for n in n_rows]
     starts = [starts[0]] * len(n_rows) if same else starts
     alarms = [np.sort(rng.choice(n, 2, replace=False)) for n in n_rows]
@@ -226,8 +225,7 @@ def test_the_table_says_who_is_above_chance_and_who_raises_more():
     assert still.scores["a"]["false_alarm_rate"] > 0
 
 
-def test_scores_as_a_frame():
-    pytest.importorskip("pandas")
+def test_scores_as_a_frame(pd):
     frame = STUDY.to_frame()
     assert list(frame.columns) == [
         "detector",

@@ -302,8 +302,7 @@ def test_it_prints_what_it_certifies_and_is_saved_as_data(found, tmp_path):
     np.testing.assert_array_equal(loaded.log_evidence, found.log_evidence)
 
 
-def test_the_frame_shows_the_same(found):
-    pytest.importorskip("pandas")
+def test_the_frame_shows_the_same(found, pd):
     frame = found.to_frame()
     assert list(frame.index) == list(found.names)
     assert frame["ruled_out"].tolist() == found.ruled_out[-1].tolist()

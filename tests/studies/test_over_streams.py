@@ -122,18 +122,16 @@ def test_a_result_has_the_means_of_its_curves(study):
     assert found != {name: last["kappa_temporal"] for name, last in one.scores.items()}
 
 
-def test_a_saved_study_is_the_same(study, tmp_path):
+def test_a_saved_study_is_the_same(study, tmp_path, pd):
     loaded = load(study.save(tmp_path / "study"))
     assert isinstance(loaded, StreamStudy)
     assert str(loaded) == str(study)
     assert repr(loaded) == repr(study)
-    pandas = pytest.importorskip("pandas")
-    pandas.testing.assert_frame_equal(loaded.to_frame(), study.to_frame())
+    pd.testing.assert_frame_equal(loaded.to_frame(), study.to_frame())
     assert list(study.to_frame().columns[:2]) == ["stream", "model"]
 
 
-def test_its_picture_is_that_of_the_ranks(study):
-    pytest.importorskip("matplotlib")
+def test_its_picture_is_that_of_the_ranks(study, matplotlib):
     drawn = study.plot("accuracy", value="mean").result
     ranks = dict(zip(drawn.names, drawn.average_ranks, strict=True))
     ranked = study.rank("accuracy", value="mean")

@@ -131,8 +131,7 @@ def test_folds_bins_and_seeds() -> None:
     assert len(study.recovery_after_drift(drifts=[100, 300]).drift) == 8
 
 
-def test_the_frame_has_every_column() -> None:
-    pytest.importorskip("pandas")
+def test_the_frame_has_every_column(pd: Any) -> None:
     frame = recovery_after_drift(made(CURVE, CURVE + 0.05)).to_frame()
     assert len(frame) == 4
     assert set(frame["repetition"]) == {0, 1}

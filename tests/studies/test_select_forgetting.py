@@ -81,8 +81,7 @@ def test_the_answer_is_for_people_and_evaluators():
     PrequentialEvaluator(forgetting=selection.best_forgetting)
 
 
-def test_frame_has_the_best_first():
-    pytest.importorskip("pandas", reason="a frame")
+def test_frame_has_the_best_first(pd):
     selection = select_forgetting(ZEROS, WRONG, STEPS)
     frame = selection.to_frame()
     assert frame["forgetting"][0] == selection.best
@@ -128,8 +127,7 @@ def test_columns_are_no_streams_of_one_row():
     assert one.n_compared == 1
 
 
-def test_a_frame_of_one_column_is_no_streams_of_one_row():
-    pd = pytest.importorskip("pandas", reason="a frame")
+def test_a_frame_of_one_column_is_no_streams_of_one_row(pd):
     frame = pd.DataFrame({"y": ZEROS})
     with pytest.raises(ValueError, match="y_true is a column"):
         select_forgetting(frame, pd.DataFrame({"y": WRONG}), 0.3)

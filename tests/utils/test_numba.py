@@ -66,8 +66,7 @@ def test_disabled_numba_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     assert forms and set(forms) == {"uncompiled"}
 
 
-def test_compiled_functions_call_compiled_helpers() -> None:
-    numba = pytest.importorskip("numba")
+def test_compiled_functions_call_compiled_helpers(numba: Any) -> None:
     assert sum_of_doubles(np.arange(4.0)) == 12.0
     assert isinstance(sum_of_doubles.compiled, numba.core.registry.CPUDispatcher)
     assert sum_of_doubles.compiled is sum_of_doubles.compiled
@@ -75,9 +74,7 @@ def test_compiled_functions_call_compiled_helpers() -> None:
     assert sum_of_doubles.__name__ == "sum_of_doubles"
 
 
-def test_nothing_is_fused() -> None:
-    pytest.importorskip("numba")
-
+def test_nothing_is_fused(numba: Any) -> None:
     @jit
     def product_and_sum(a: float, b: float, c: float) -> float:
         return a * b + c
@@ -86,9 +83,7 @@ def test_nothing_is_fused() -> None:
     assert product_and_sum.compiled(a, a, -1.0 - 2.0**-29) == 0.0  # fused: 2^-60
 
 
-def test_division_by_zero_is_infinite() -> None:
-    pytest.importorskip("numba")
-
+def test_division_by_zero_is_infinite(numba: Any) -> None:
     @jit
     def inverse(x: float) -> float:
         return 1.0 / x
@@ -96,8 +91,7 @@ def test_division_by_zero_is_infinite() -> None:
     assert inverse.compiled(0.0) == np.inf
 
 
-def test_machine_code_that_cannot_be_kept_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    numba = pytest.importorskip("numba")
+def test_machine_code_that_cannot_be_kept_is_made_anew(monkeypatch, numba):
     original: Callable[..., object] = numba.njit
 
     def without_cache(*args: object, cache: bool = False, **kwargs: object) -> object:
@@ -109,8 +103,7 @@ def test_machine_code_that_cannot_be_kept_is_made_anew(monkeypatch: pytest.Monke
     assert Jitted(doubled.plain)(3.0) == 6.0
 
 
-def test_kept_code_has_another_name_once_a_helper_of_another_file_changes(tmp_path) -> None:
-    pytest.importorskip("numba")
+def test_kept_code_has_another_name_once_a_helper_of_another_file_changes(tmp_path, numba):
     names = set()
     for source in ("x + x", "2.0 * x", "x + x"):
         helper = tmp_path / "helper.py"
@@ -131,8 +124,7 @@ def tripled(x: float) -> float:
     return 3 * x
 
 
-def test_the_time_to_load_code_is_counted_once_for_each_type() -> None:
-    pytest.importorskip("numba")
+def test_the_time_to_load_code_is_counted_once_for_each_type(numba: Any) -> None:
     begin = LOADING.seconds
     assert tripled(1.0) == 3.0
     floats = LOADING.seconds
@@ -189,8 +181,7 @@ def test_spared_calls_are_counted_and_give_the_same(
     assert function.pays
 
 
-def test_machine_code_in_files_is_at_hand(tmp_path: Path, spares: None) -> None:
-    pytest.importorskip("numba")
+def test_machine_code_in_files_is_at_hand(tmp_path: Path, spares: None, numba: Any) -> None:
     file = tmp_path / "own_loop.py"
 
     def loaded(text: str) -> Any:
@@ -212,8 +203,7 @@ def test_machine_code_in_files_is_at_hand(tmp_path: Path, spares: None) -> None:
     assert not loaded(text + "\n\nMORE = 1\n").pays
 
 
-def test_a_numba_without_a_known_cache_compiles(spares: None) -> None:
-    pytest.importorskip("numba")
+def test_a_numba_without_a_known_cache_compiles(spares: None, numba: Any) -> None:
     function = Jitted(sum_of_doubles.plain)
     function.seconds = 1.0
     vars(function)["compiled"] = object()
