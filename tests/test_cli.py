@@ -81,9 +81,7 @@ def saved_scores(folder: Path) -> dict[tuple[str, str, str], float]:
 
 
 @pytest.mark.parametrize("kind", ["csv_file", "parquet_file"])
-def test_evaluate_is_the_evaluator_on_the_file(
-    kind: str, run: Run, stream: Any, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_evaluate_is_the_evaluator_on_the_file(kind, run, stream, request, tmp_path):
     path = request.getfixturevalue(kind)
     folder = tmp_path / "new" / "folder"
     status, output, errors = run(
@@ -108,9 +106,7 @@ def test_evaluate_is_the_evaluator_on_the_file(
     assert str(folder / "result.npz") in output
 
 
-def test_options_reach_the_evaluator(
-    run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_reach_the_evaluator(run, csv_file, monkeypatch):
     seen: dict[str, Any] = {}
 
     class Evaluator(PrequentialEvaluator):
@@ -150,9 +146,7 @@ def test_the_same_command_goes_on_from_its_folder(run: Run, csv_file: Path, tmp_
     assert "is a file: name a folder" in error
 
 
-def test_the_picture_shows_one_measure_and_is_closed(
-    run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_picture_shows_one_measure_and_is_closed(run, csv_file, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     before = pyplot.get_fignums()
     drawn = []
@@ -176,10 +170,7 @@ def test_the_picture_shows_one_measure_and_is_closed(
         (["no.csv", "--target", "label"], "There is no file or folder"),
         (["s3://id:secret@bucket/no.csv", "--target", "label"], "A URI holds a password"),
         (["", "--target", "label"], "path of a file or folder is empty"),
-        (
-            [__file__, "--target", "label"],
-            "neither a Parquet file nor a CSV file nor an",
-        ),
+        ([__file__, "--target", "label"], "neither a Parquet file nor a CSV file nor an"),
         (["{csv}", "--target", "lable"], "lable"),
         (["{csv}", "--target", "label", "--model", "sdg"], "Did you mean 'sgd'"),
         (["{csv}", "--target", "label", "--forgetting", "windw:9"], "Did you mean 'window:9'"),
@@ -198,9 +189,7 @@ def test_the_picture_shows_one_measure_and_is_closed(
         ),
     ],
 )
-def test_errors_are_one_line_without_a_traceback(
-    arguments: list[str], message: str, run: Run, csv_file: Path
-) -> None:
+def test_errors_are_one_line_without_a_traceback(arguments, message, run, csv_file):
     status, output, errors = run("evaluate", *(a.format(csv=csv_file) for a in arguments))
     assert (status, output) == (2, "")
     assert errors.startswith("skstream: error: ")
@@ -215,11 +204,7 @@ def test_traceback_on_request(run: Run) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        [],
-        ["evaluate", "a.csv", "--target", "y", "--set", "n_warmup"],
-        ["score", "log.csv"],
-    ],
+    [[], ["evaluate", "a.csv", "--target", "y", "--set", "n_warmup"], ["score", "log.csv"]],
 )
 def test_wrong_usage_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
@@ -228,9 +213,7 @@ def test_wrong_usage_is_refused(arguments: list[str], capsys: pytest.CaptureFixt
     assert "usage: skstream" in capsys.readouterr().err
 
 
-def test_interruption_before_the_first_row_is_one_sentence(
-    run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interruption_before_the_first_row_is_one_sentence(run, csv_file, monkeypatch):
     def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
@@ -386,9 +369,7 @@ MANY = "x,class\n" + "".join(f"{i},{i * 7}\n" for i in range(1001))
         (ROWS, ["--set", "forgetting=adwin"], "Valid are: batch_size, "),
     ],
 )
-def test_what_a_file_or_an_option_has_wrong_is_said(
-    text: str, arguments: list[str], message: str, run: Run, here: Path
-) -> None:
+def test_what_a_file_or_an_option_has_wrong_is_said(text, arguments, message, run, here):
     write(here / "rows.csv", text)
     status, output, errors = run(
         "evaluate", "rows.csv", "--target", "class", "--model", "scaled-sgd", *arguments
@@ -423,9 +404,7 @@ def test_pictures_are_checked_before_the_run(run, csv_file, tmp_path, monkeypatc
         assert message in errors
 
 
-def test_a_read_only_folder_is_found_before_the_run(
-    run: Run, csv_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_folder_is_found_before_the_run(run, csv_file, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(cli, "_evaluated", lambda *_: pytest.fail("it began to evaluate"))
     monkeypatch.setattr("skstream.cli._output.os.access", lambda path, mode: path != tmp_path)
@@ -441,9 +420,7 @@ OUTPUTS = ["--save", "saved", "--plot", "p.png", "--report", "r.html"]
 
 @pytest.mark.filterwarnings("default:Undefined")
 @pytest.mark.parametrize("failing", ["save", "plot", "report", "rank"])
-def test_what_fails_after_the_run_costs_nothing_else(
-    failing: str, run: Run, csv_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_fails_after_the_run_costs_nothing_else(failing, run, csv_file, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
 
     def ends(*_: Any, **__: Any) -> Any:
@@ -461,9 +438,7 @@ def test_what_fails_after_the_run_costs_nothing_else(
         assert (words in output) == (what != failing and not pictures)
 
 
-def test_an_error_at_the_end_of_a_run_leaves_the_table(
-    run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_at_the_end_of_a_run_leaves_the_table(run, csv_file, monkeypatch):
     from skstream.core.evaluators.evaluator import StreamEvaluator
 
     def ends(self: Any, *given: Any) -> Any:
@@ -497,9 +472,7 @@ def test_a_target_of_fractions_is_regression(run: Run, csv_file: Path) -> None:
         ("--set", "5=n_warmup", "'5=n_warmup' is not NAME=VALUE, such as n_warmup=100"),
     ],
 )
-def test_bad_numbers_are_refused_in_words(
-    option: str, value: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_numbers_are_refused_in_words(option, value, message, capsys):
     with pytest.raises(SystemExit):
         cli.main(["evaluate", "a.csv", "--target", "y", f"{option}={value}"])
     errors = capsys.readouterr().err
@@ -521,16 +494,7 @@ def test_bad_numbers_are_refused_in_words(
     ],
     ids=["Ctrl-C", "a failure"],
 )
-def test_the_result_so_far(
-    error: Any,
-    expected: int,
-    words: list[str],
-    run: Run,
-    csv_file: Path,
-    stream: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
+def test_the_result_so_far(error, expected, words, run, csv_file, stream, monkeypatch, tmp_path):
     X, y = stream
 
     class Evaluator(PrequentialEvaluator):
@@ -560,9 +524,7 @@ def test_a_reader_that_wants_no_more_is_no_error(csv_file: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["rows", "file", "next"])
-def test_held_out_rows_are_asked_at_checkpoints(
-    way: str, run: Run, csv_file: Path, here: Path
-) -> None:
+def test_held_out_rows_are_asked_at_checkpoints(way, run, csv_file, here):
     lines = csv_file.read_text().splitlines()
     lines = [f"kind,{lines[0]}", *(f"{'ab'[k % 2]},{line}" for k, line in enumerate(lines[1:]))]
     lines[1:300] = [line.replace("b,", "c,", 1) for line in lines[1:300]]
@@ -602,9 +564,7 @@ def test_held_out_rows_are_asked_at_checkpoints(
         (["--holdout", "next", "--set", "batch_size=2"], "HoldoutEvaluator has no such parameter"),
     ],
 )
-def test_wrong_options_of_holdout_are_named(
-    arguments: list[str], words: str, run: Run, csv_file: Path
-) -> None:
+def test_wrong_options_of_holdout_are_named(arguments, words, run, csv_file):
     given = [argument.format(file=csv_file) for argument in arguments]
     status, _, errors = run("evaluate", csv_file, "--target", "label", *given)
     assert status == 2
@@ -663,9 +623,7 @@ def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path, matplotli
         (["demo", "--report", "x.html"], "unrecognized arguments"),
     ],
 )
-def test_what_cannot_be_written_as_a_page_is_said(
-    run: Run, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_written_as_a_page_is_said(run, arguments, words, capsys):
     try:
         status, _, error = run(*arguments)
     except SystemExit as ended:

@@ -381,10 +381,7 @@ def test_ranks_by_kappa_may_stand_beside_a_leaderboard_by_accuracy_or_none(tmp_p
         ("SEA(random_state=3)", "SEA(random_state=3)"),
         ("NSGT", "NSGT(random_state=7)"),
         ("take_rows('SEA', n=5)", "take_rows('SEA', n=5)"),
-        (
-            "concat('SEA(random_state={seed})', 'Sine')",
-            "concat('SEA(random_state=7)', 'Sine')",
-        ),
+        ("concat('SEA(random_state={seed})', 'Sine')", "concat('SEA(random_state=7)', 'Sine')"),
         ("fetch_electricity", "fetch_electricity"),
     ],
 )

@@ -110,9 +110,7 @@ def numbers(path: Path, column: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dated", [True, False])
-def test_label_times_of_columns(
-    dated: bool, run: Run, csv_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_label_times_of_columns(dated, run, csv_file, capsys):
     roles = {"arrival": "came", "label_time": "known"} if dated else {"label_time": "row_known"}
     options = (
         ["--time", "came", "--label-time", "known"] if dated else ["--label-time", "row_known"]
@@ -139,14 +137,7 @@ def test_label_times_of_columns(
         (["--delay", "wait", "--time", "came", "--delay-unit", "30min"], "wait", "came"),
     ],
 )
-def test_delays_are_those_of_the_evaluator(
-    options: list[str],
-    delay: Any,
-    arrival: str | None,
-    run: Run,
-    csv_file: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_delays_are_those_of_the_evaluator(options, delay, arrival, run, csv_file, capsys):
     status, output, errors = run(*options, "--save", "out")
     assert (status, errors) == (0, "")
     assert "Features: numbers x0, x1, x2, x3\n" in output
@@ -159,9 +150,7 @@ def test_delays_are_those_of_the_evaluator(
     assert verified(capsys).startswith("identical: ")
 
 
-def test_a_generator_that_says_when_labels_come_is_evaluated_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_generator_that_says_when_labels_come_is_evaluated_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     late = "with_delay('SEA(n_rows=300)', delay=20)"
     command = ["evaluate", "--generator", late, "--model", "nb"]
@@ -199,9 +188,7 @@ def test_held_out_rows_may_have_times(run: Run, csv_file: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", [None, "cross", "split"])
-def test_folds_with_deviations_and_ranks(
-    strategy: Any, run: Run, csv_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
     options = [] if strategy is None else ["--set", f"strategy={strategy}"]
     status, output, errors = run(
         "--folds", "6", *options, "--forgetting", "cumulative", "--forgetting", "window:50",
@@ -233,9 +220,7 @@ def test_folds_with_deviations_and_ranks(
         (["--delay", "9"], DelayedEvaluator("accuracy", delay=9, random_state=0)),
     ],
 )
-def test_two_models_are_compared(
-    options: list[str], evaluator: Any, run: Run, csv_file: Path
-) -> None:
+def test_two_models_are_compared(options, evaluator, run, csv_file):
     status, output, errors = run(*options, "--compare", "nb", "majority")
     assert (status, errors) == (0, "")
     expected = evaluator.evaluate(models(), stream_of(csv_file))
@@ -272,18 +257,14 @@ def assert_answered(output: str, result: EvaluationResult, metric: str) -> None:
         (["--folds", "8"], KFoldEvaluator(["accuracy", "kappa"], n_folds=8, random_state=0)),
     ],
 )
-def test_the_best_model_is_that_of_the_answer(
-    options: list[str], evaluator: Any, run: Run, csv_file: Path
-) -> None:
+def test_the_best_model_is_that_of_the_answer(options, evaluator, run, csv_file):
     status, output, errors = run(*options, "--metric", "kappa", "--compare-with-best", "kappa")
     assert (status, errors) == (0, "")
     assert_answered(output, evaluator.evaluate(models(), stream_of(csv_file)), "kappa")
 
 
 @pytest.mark.parametrize("options", [["--folds", "2"], ["--delay", "9"]])
-def test_the_best_possible_answers_are_those_of_one_pass(
-    options: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_best_possible_answers_are_those_of_one_pass(options, capsys):
     command = ["evaluate", "--generator", "NSGT", "--n-rows", "200"]
     assert main(command) == 0
     assert "bayes-optimal" in capsys.readouterr().out
@@ -299,13 +280,7 @@ def test_the_best_possible_answers_are_those_of_one_pass(
         (["--delay", "9"], lambda *a, **k: DelayedEvaluator(*a, delay=9, **k)),
     ],
 )
-def test_monitors_find_what_those_of_python_find(
-    options: list[str],
-    evaluator: Any,
-    run: Run,
-    csv_file: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_monitors_find_what_those_of_python_find(options, evaluator, run, csv_file, capsys):
     status, output, errors = run(
         *options, "--monitor", "ddm", "--monitor", "ph=page-hinkley(threshold=8)", "--save", "out"
     )
@@ -416,9 +391,7 @@ def test_options_that_make_no_sense_are_refused(arguments: list[str], words: str
     assert words in errors
 
 
-def test_files_and_generators_without_columns_of_times(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_and_generators_without_columns_of_times(tmp_path, capsys):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2\n0 1:3\n" * 10)
     assert main(["evaluate", str(path), "--time", "t"]) == 2

@@ -41,7 +41,7 @@ SHORTER = {
         'ParquetStream("gmsc.parquet", target="class")': (
             '__import__("skstream").streams.take_rows('
             'ParquetStream("gmsc.parquet", target="class"), 20_000)'
-        ),
+        )
     },
     "benchmark_suites": {"3000": "600", "2000": "400"},
 }

@@ -204,9 +204,7 @@ class LiteralMajority:
     most=st.sampled_from([None, 2]),
 )
 @examples(6)
-def test_weighted_majority_is_the_definition(
-    seed: int, period: int, beta: float, most: int | None
-) -> None:
+def test_weighted_majority_is_the_definition(seed, period, beta, most):
     rng = np.random.default_rng(seed)
     model = DynamicWeightedMajority(
         Scripted(), beta=beta, period=period, threshold=0.2, max_estimators=most

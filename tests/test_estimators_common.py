@@ -65,7 +65,7 @@ EXAMPLES: dict[type, list[Any]] = {
         DynamicWeightedMajority(IncrementalGaussianNB(), period=7, max_estimators=3, random_state=0)
     ],
     OnlineBagging: [
-        OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0),
+        OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0)
     ],
     OnlineConformalRegressor: [
         OnlineConformalRegressor(SGDRegressor(random_state=0), step_size=0.1, window_size=50)
@@ -306,10 +306,7 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda e: repr(e)[:70
 def test_scikit_learn_checks(estimator: Any) -> None:
     # Joined: there are two thousand of them, and most take less time than a test of its own.
     results = check_estimator(
-        estimator,
-        expected_failed_checks=expected_failures(estimator),
-        on_skip=None,
-        on_fail=None,
+        estimator, expected_failed_checks=expected_failures(estimator), on_skip=None, on_fail=None
     )
     assert len(results) > 30
     for result in results:

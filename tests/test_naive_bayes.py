@@ -53,9 +53,7 @@ def assert_same_model(one: Any, other: Any) -> None:
     weighted=st.booleans(),
     smoothing=st.sampled_from([1e-9, 1e-3, 0.5]),
 )
-def test_row_by_row_is_one_fit(
-    seed: int, n: int, size: int, weighted: bool, smoothing: float
-) -> None:
+def test_row_by_row_is_one_fit(seed, n, size, weighted, smoothing):
     X, y = stream(seed, n)
     weight = np.random.default_rng(seed).random(n) + 0.01 if weighted else None
     model = IncrementalGaussianNB(var_smoothing=smoothing)

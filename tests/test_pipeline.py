@@ -213,10 +213,7 @@ class TestColumns:
         X, y = rng.random((30, 4)), rng.integers(0, 2, 30)
         weight = rng.integers(1, 3, 30).astype(float) if weighted else None
         columns = make_column_transformer(
-            (StandardScaler(), [2, 0]),
-            ("drop", [3]),
-            (Normalizer(), []),
-            remainder=MinMaxScaler(),
+            (StandardScaler(), [2, 0]), ("drop", [3]), (Normalizer(), []), remainder=MinMaxScaler()
         )
         model = make_stream_pipeline(columns, LOGISTIC)
         for begin, end in itertools.pairwise(bounds):

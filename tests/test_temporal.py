@@ -101,10 +101,7 @@ streams = st.lists(
 def test_correction_is_the_definition(rows, fading_factor, smoothing, previous_label) -> None:
     literal = LiteralCorrection(fading_factor, smoothing)
     model = TemporalCorrection(
-        Scripted(),
-        fading_factor=fading_factor,
-        smoothing=smoothing,
-        previous_label=previous_label,
+        Scripted(), fading_factor=fading_factor, smoothing=smoothing, previous_label=previous_label
     )
     asked = np.array([[0.0], [1.0], [2.0], [0.0]])
     known: dict[str, Any] = {"classes": LABELS}

@@ -90,7 +90,7 @@ def test_a_nominal_feature_has_a_branch_for_each_category(rng: np.random.Generat
     y = np.where(colour == "blue", 1, 0)
     tree = tree_of(X, y, grace_period=300)
     assert sorted(line.split(":")[0] for line in tree.export_text().splitlines()) == [
-        *("colour = blue", "colour = green", "colour = red"),
+        *("colour = blue", "colour = green", "colour = red")
     ]
     asked = frame({"size": [0.5] * 4, "colour": ["blue", "red", "pink", None]})
     heaviest = max(set(colour), key=colour.tolist().count) == "blue"

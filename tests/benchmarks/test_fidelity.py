@@ -109,9 +109,7 @@ def test_exact_figures_come_out_again(monkeypatch, tmp_path, pa):
         (replace(FIGURE, theirs="miss", ours="miss"), 0.0, False, True),
     ],
 )
-def test_what_is_within_the_tolerance(
-    row: Row, tolerance: float, relative: bool, is_good: bool
-) -> None:
+def test_what_is_within_the_tolerance(row, tolerance, relative, is_good):
     assert row.is_within(tolerance, relative=relative) == is_good
 
 

@@ -234,9 +234,7 @@ def share_of_claims(n_models: int, n_streams: int, alpha: float) -> float:
     return n / n_streams
 
 
-def test_the_best_of_many_that_guess_is_not_called_better(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_best_of_many_that_guess_is_not_called_better(monkeypatch):
     assert share_of_claims(20, 20, alpha=0.5) <= 0.5
     monkeypatch.setattr(_answer, "comb", lambda *_: 1)  # not corrected: the test sees it
     assert share_of_claims(20, 20, alpha=0.5) > 0.5

@@ -194,9 +194,7 @@ def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int, pd: A
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6)), min_size=2, max_size=30),
     st.integers(1, 5),
 )
-def test_baseline_repeats_the_newest_label_that_was_known(
-    steps: list[tuple[int, int]], size: int
-) -> None:
+def test_baseline_repeats_the_newest_label_that_was_known(steps, size):
     gaps, delays = np.array(steps).T
     arrival = np.cumsum(gaps)
     known = arrival + delays
@@ -325,9 +323,7 @@ def in_order(n: int, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndar
 
 @pytest.mark.parametrize("way", ["arrays", "column", "log", "frames", "estimate"])
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_probabilities_in_another_order_than_the_predictions_are_said(
-    n_classes: int, way: str
-) -> None:
+def test_probabilities_in_another_order_than_the_predictions_are_said(n_classes, way):
     y, made, shares = in_order(300, n_classes)
     order = ["legit", "fraud", "other", "new"][:n_classes]
     by_name = dict(zip(order, shares.T, strict=True))
@@ -392,8 +388,8 @@ def test_labels_that_are_probable_in_another_order_alone_are_said(order, metric,
 
 @given(st.integers(0, 10_000), st.integers(2, 6), st.floats(0.0, 1.0), st.booleans())
 def test_models_that_are_wrong_in_the_order_of_the_classes_are_not_told_another(
-    seed: int, n_classes: int, skill: float, says_one: bool
-) -> None:
+    seed, n_classes, skill, says_one
+):
     """Random ones, ones that always say the same, ones of few rows, and good ones."""
     rng = np.random.default_rng(seed)
     y = np.minimum(rng.geometric(0.5, rng.integers(5, 300)) - 1, n_classes - 1)

@@ -503,18 +503,14 @@ def test_the_page_needs_no_other_file(pictures: None, tmp_path: Path) -> None:
     assert text == path.read_text("utf-8") == text_of(result, tmp_path, also=[slices])
 
 
-def test_many_points_become_dots_so_that_the_page_stays_small(
-    pictures: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_points_become_dots_so_that_the_page_stays_small(pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(_page, "_ROOM", 10_000)
     text = text_of(unbroken(metrics="accuracy"), tmp_path)
     assert "<svg" not in text
     assert 'src="data:image/png;base64,' in text
 
 
-def test_without_matplotlib_the_page_says_so(
-    no_pictures: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_matplotlib_the_page_says_so(no_pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(_page, "_room_of_a_picture", ROOM)
     for name in {name for name in sys.modules if name.partition(".")[0] == "matplotlib"}:
         monkeypatch.setitem(sys.modules, name, None)
@@ -585,9 +581,7 @@ def seen(page: str, folder: Path, width: int) -> tuple[int, int, list[str], str]
 
 
 @pytest.mark.skipif(BROWSER is None, reason=f"no browser on the PATH: {', '.join(BROWSERS)}")
-def test_the_page_fits_a_phone_and_says_nothing_to_the_console(
-    pictures: None, tmp_path: Path
-) -> None:
+def test_the_page_fits_a_phone_and_says_nothing_to_the_console(pictures, tmp_path):
     models = {**MODELS, "a_very_long_name_without_a_space_" * 3: Persistent()}
     result = PrequentialEvaluator(forgetting=FORGETTING).evaluate(models, STREAM)
     also = [score_slices(result, ["day", "night"] * 150)]

@@ -339,9 +339,7 @@ OTHERS = [
 
 @examples(60)
 @given(st.lists(st.sampled_from(NUMBERS + OTHERS), min_size=1, max_size=30), st.integers(1, 20))
-def test_groups_are_the_different_values_and_their_names_differ(
-    values: list[Any], max_slices: int
-) -> None:
+def test_groups_are_the_different_values_and_their_names_differ(values, max_slices):
     def key(value: Any) -> Any:
         return isinstance(value, bool), value
 

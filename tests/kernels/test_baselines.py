@@ -71,7 +71,7 @@ def random_weights(kind: str, rng, n: int) -> np.ndarray | None:
 @examples(15)
 def test_kernel_is_the_loop_bit_for_bit(
     estimator, seed, timeline, method, n_classes, labels, weights, has_learnt
-) -> None:
+):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
     task = random_task(estimator, rng, method, n_classes, labels)

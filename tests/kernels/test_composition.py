@@ -191,7 +191,7 @@ CASES = [
 @examples(3)
 def test_kernel_is_the_loop(
     composed, inner, seed, timeline, n_classes, method, weighted, has_learnt, storage
-) -> None:
+):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     model = COMPOSED[composed](clone(INNER[inner]))

@@ -26,12 +26,7 @@ from sklearn.preprocessing import (
 )
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
-from skstream.kernels import (
-    Kernel,
-    Task,
-    TransformKernel,
-    registered_kernels,
-)
+from skstream.kernels import Kernel, Task, TransformKernel, registered_kernels
 from skstream.kernels.transformers import stateless
 from skstream.pipeline import StreamPipeline
 from tests.kernels._reference import (

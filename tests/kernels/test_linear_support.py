@@ -18,12 +18,7 @@ from skstream.kernels import Declined, Task, make_kernel
 from skstream.kernels.linear import kernel as _linear
 from skstream.kernels.linear import settings as linear_settings
 from skstream.kernels.linear.loops import step_of
-from tests.kernels._linear_reference import (
-    TRIED,
-    aggressive,
-    path,
-    run_row_by_row,
-)
+from tests.kernels._linear_reference import TRIED, aggressive, path, run_row_by_row
 from tests.kernels._reference import assert_same_state, running
 
 BINARY = Task(np.array([0, 1]))
@@ -166,9 +161,7 @@ def rounded(a: float, b: float, c: float) -> float:
 @pytest.mark.parametrize(
     ("in_sums", "in_updates"), [(rounded, rounded), (fused, rounded), (rounded, fused)]
 )
-def test_fused_arithmetic_would_be_noticed(
-    in_sums: Any, in_updates: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fused_arithmetic_would_be_noticed(in_sums, in_updates, monkeypatch):
     def learn(rows: Any, learns: Any, rule: Any, W: Any, b: Any, *others: Any) -> None:
         w = W[0].tolist()
         for i, x in enumerate(rows.tolist()):
@@ -266,9 +259,7 @@ def test_declined_first_rows(name: str) -> None:
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "perceptron", "modified_huber"])
-def test_rows_that_are_not_finite_are_declined_where_they_teach_nothing(
-    loss: str, n_classes: int, kind: str, run: str
-) -> None:
+def test_rows_that_are_not_finite_are_declined_where_they_teach_nothing(loss, n_classes, kind, run):
     """A row far on the right side of the margin moves no weight, which would show it."""
     task = Task(np.arange(n_classes))
     y = np.digitize(X[:, 0], [0.0, 1.0][: n_classes - 1])
@@ -316,9 +307,7 @@ def test_declined_batches(kernel: Any) -> None:
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-def test_many_features_are_left_to_the_estimator_where_loops_are_not_compiled(
-    convert: Any,
-) -> None:
+def test_many_features_are_left_to_the_estimator_where_loops_are_not_compiled(convert):
     most = _linear.UNCOMPILED_FEATURES
     for run in TRIED:
         for n_features in (most, most + 1):
@@ -405,9 +394,7 @@ def test_frames_with_other_columns_are_declined(pd: Any) -> None:
 
 
 @pytest.mark.parametrize("penalty", ["l2", None])
-def test_a_row_of_a_wide_stream_copies_no_weights(
-    penalty: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_of_a_wide_stream_copies_no_weights(penalty, monkeypatch):
     monkeypatch.setattr(_linear, "UNCOMPILED_FEATURES", np.inf)
     wide = sparse.csr_matrix((X[:6].ravel(), np.arange(18) * 3000, np.arange(7) * 3), (6, 1 << 16))
     kernel = make_kernel(SGDClassifier(loss="log_loss", penalty=penalty), BINARY)

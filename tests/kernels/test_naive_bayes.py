@@ -69,17 +69,8 @@ def labels(rng: np.random.Generator, n: int, n_classes: int) -> np.ndarray:
     seed=st.integers(0, 2**32 - 1),
 )
 def test_equals_the_loop(
-    model: Any,
-    classes: np.ndarray,
-    timeline: str,
-    method: str,
-    storage: str,
-    weight: str,
-    whole: bool,
-    n: int,
-    n_features: int,
-    seed: int,
-) -> None:
+    model, classes, timeline, method, storage, weight, whole, n, n_features, seed
+):
     rng = np.random.default_rng(seed)
     X = as_storage(counts(rng, n, n_features, whole), storage)
     y = labels(rng, n, len(classes))

@@ -78,17 +78,7 @@ def features(rng: np.random.Generator, y: np.ndarray, kinds: list[str]) -> np.nd
     n=st.integers(2, 90),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_equals_the_loop(
-    model: Any,
-    n_classes: int,
-    timeline: str,
-    method: str,
-    weight: str,
-    kinds: list[str],
-    has_priors: bool,
-    n: int,
-    seed: int,
-) -> None:
+def test_equals_the_loop(model, n_classes, timeline, method, weight, kinds, has_priors, n, seed):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
     X = features(rng, y, ["normal", *kinds])

@@ -39,7 +39,7 @@ LABELS = np.array(["a", "b", "c"])
 @examples(30)
 def test_kernel_is_the_loop_bit_for_bit(
     seed, timeline, method, k, size, is_weighted, has_learnt, dtype
-) -> None:
+):
     rng = np.random.default_rng(seed)
     n, n_features = int(rng.integers(2, 30)), int(rng.integers(1, 4))
     task = Task(LABELS, method)

@@ -60,9 +60,7 @@ def test_every_numeric_transformer_is_here() -> None:
     ("targets", "timeline"), [*zip(TARGETS, ("prequential", "polls"), strict=True)], ids=TARGETS
 )
 @pytest.mark.parametrize("place", range(len(TRANSFORMERS)), ids=lambda i: repr(TRANSFORMERS[i]))
-def test_transformers_ahead_of_a_regressor(
-    place: int, targets: str, timeline: str, container: Any
-) -> None:
+def test_transformers_ahead_of_a_regressor(place, targets, timeline, container):
     task = Task(None)
     block = make_block(container(X), TARGETS[targets], timeline, np.random.default_rng(1))
     model = make_stream_pipeline(copy.deepcopy(TRANSFORMERS[place]), SGDRegressor())

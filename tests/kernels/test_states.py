@@ -16,13 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import (
-    BernoulliNB,
-    CategoricalNB,
-    ComplementNB,
-    GaussianNB,
-    MultinomialNB,
-)
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
@@ -360,9 +354,7 @@ WRAPPERS = (
     faltering_label=st.sampled_from([None, "declines", "fails"]),
 )
 @examples(60)
-def test_a_block_that_is_not_executed_leaves_every_state(
-    depth: list[int], seed: int, number: float, faltering_label: str | None
-) -> None:
+def test_a_block_that_is_not_executed_leaves_every_state(depth, seed, number, faltering_label):
     rng = np.random.default_rng(seed)
     model: Any = Nervous(**({} if faltering_label is None else {faltering_label: 1002.0}))
     for wrapper in depth:

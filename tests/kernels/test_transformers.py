@@ -117,9 +117,7 @@ def assert_equals_loop(transformer: Any, block: Block, rng: np.random.Generator)
     n_features=st.integers(1, 20),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_dense_rows(
-    transformer: Any, timeline: str, storage: str, n: int, n_features: int, seed: int
-) -> None:
+def test_dense_rows(transformer, timeline, storage, n, n_features, seed):
     rng = np.random.default_rng(seed)
     X = as_storage(numbers(rng, n, n_features), storage)
     assert_equals_loop(transformer, block_of(X, timeline, rng), rng)
@@ -134,9 +132,7 @@ def test_dense_rows(
     n_features=st.integers(1, 300),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_sparse_rows(
-    transformer: Any, timeline: str, storage: str, n: int, n_features: int, seed: int
-) -> None:
+def test_sparse_rows(transformer, timeline, storage, n, n_features, seed):
     rng = np.random.default_rng(seed)
     X = numbers(rng, n, n_features) * (rng.random((n, n_features)) < 0.3)
     assert_equals_loop(transformer, block_of(as_storage(X, storage), timeline, rng), rng)

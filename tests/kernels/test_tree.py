@@ -88,7 +88,7 @@ def forest_with(rng: np.random.Generator, **parameters: Any) -> Any:
 @examples(120)
 def test_kernel_is_the_loop_bit_for_bit(
     seed, make, timeline, method, kind, leaf, is_weighted, has_learnt, is_limited, at_once
-) -> None:
+):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 60))
     X = rows_of(kind, n, rng)
@@ -194,8 +194,8 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("kind", [PrequentialEvaluator, KFoldEvaluator])
 def test_short_streams_are_not_compiled_and_give_the_same(
-    kind: Any, model: Any, nothing_at_hand: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    kind, model, nothing_at_hand, monkeypatch
+):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
     evaluator = kind("accuracy", random_state=0, run=RunOptions(keep_tape=True))

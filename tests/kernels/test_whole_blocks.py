@@ -1,6 +1,5 @@
 """Kernels execute whole blocks: no function is called for each row."""
 
-
 import numpy as np
 import pytest
 

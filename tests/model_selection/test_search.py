@@ -119,9 +119,7 @@ SEARCHES: list[tuple[Any, Any, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("estimator", "grid", "parameters"), SEARCHES, ids=range(len(SEARCHES)))
-def test_a_search_is_the_evaluation_of_its_candidates(
-    estimator: Any, grid: Any, parameters: dict[str, Any]
-) -> None:
+def test_a_search_is_the_evaluation_of_its_candidates(estimator, grid, parameters):
     X, y = stream()
     whole = fitted(estimator, grid, **parameters)
     parts = fitted(estimator, grid, **parameters, tuning=TUNING)
@@ -203,9 +201,7 @@ def test_it_does_not_depend_on_the_order_of_candidates(parameters: dict[str, Any
     [{}, {"tuning": TUNING}, {"batch_size": 40}, {"batch_size": 40, "tuning": TUNING}],
     ids=str,
 )
-def test_it_does_not_depend_on_workers(
-    parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_does_not_depend_on_workers(parameters, monkeypatch):
     monkeypatch.setattr(_execution, "why_one_process", lambda *_: "")  # else threads do not pay
     X, y = stream()
     whole = fitted(**parameters)
@@ -641,9 +637,7 @@ def test_tuning_ends_with_a_batch() -> None:
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_choice_waits_for_rows_that_are_not_learnt(
-    engine: str, weighted: bool, tmp_path: Path
-) -> None:
+def test_the_choice_waits_for_rows_that_are_not_learnt(engine, weighted, tmp_path):
     """A warm-up of 5 learnt rows ends at row 12: batches end at 52, 92, ..., 452."""
     X, y = stream()
     labels, weight = y.astype(object), np.ones(N_ROWS)
@@ -855,9 +849,7 @@ def test_a_class_as_a_value_is_refused_in_words() -> None:
     assert search(Rule(dict), grid).fit(*rare(50)).n_candidates_ == 2
 
 
-def test_a_short_stream_of_workers_leaves_no_half_of_a_search(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_short_stream_of_workers_leaves_no_half_of_a_search(monkeypatch):
     monkeypatch.setattr(_execution, "why_one_process", lambda *_: "")
     X, y = rare(60)
     one = search(Rule(), {"k": [0, 1]}, metric="accuracy", tuning=100, n_jobs=2)
@@ -980,11 +972,7 @@ def test_without_an_evaluator_a_search_has_the_default_one() -> None:
     assert one.result_.parameters | {"seed": 0} == other.result_.parameters | {"seed": 0}
 
 
-REFUSED = {
-    "metrics": "accuracy",
-    "error_score": 0.0,
-    "run__checkpoint": "run",
-}
+REFUSED = {"metrics": "accuracy", "error_score": 0.0, "run__checkpoint": "run"}
 
 
 @pytest.mark.parametrize(("name", "value"), REFUSED.items(), ids=list(REFUSED))

@@ -13,12 +13,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from skstream import KFoldEvaluator, MeanRegressor, Persistent, PrequentialEvaluator, RunOptions
 from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay
 from skstream.plotting._critical_difference import BAR_COLOR
-from skstream.stats import (
-    anytime_comparison,
-    friedman_nemenyi,
-    q_statistic,
-    sign_test,
-)
+from skstream.stats import anytime_comparison, friedman_nemenyi, q_statistic, sign_test
 from skstream.streams import make_demo_stream
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -61,9 +61,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "TestbedDisplay": lambda: PrequentialEvaluator("error").evaluate(MODELS, SHORT_TESTBED),
 }
 #: What displays need beside the result.
-NEEDED: dict[str, dict[str, Any]] = {
-    "TestbedDisplay": {"stream": SHORT_TESTBED},
-}
+NEEDED: dict[str, dict[str, Any]] = {"TestbedDisplay": {"stream": SHORT_TESTBED}}
 #: What displays are made with.
 PARTS = {"BaseDisplay", "Canvas", "Display", "Layout"}
 DISPLAYS = sorted(set(RESULTS) & set(skstream.plotting.__all__))

@@ -98,9 +98,7 @@ def delayed() -> Any:
 
 
 @pytest.mark.parametrize("metric", ["err", "loss"])
-def test_the_grey_area_of_a_loss_lies_above_the_best_baseline(
-    result: EvaluationResult, metric: str
-) -> None:
+def test_the_grey_area_of_a_loss_lies_above_the_best_baseline(result, metric):
     drawn = result.plot(metric)
     best = np.fmin(result.curve("last", metric), result.curve("majority", metric))
     low, high = guess_area(drawn.ax_)
@@ -154,9 +152,7 @@ def test_a_measure_of_zero_guess_is_shaded_up_to_zero_without_baselines() -> Non
 # --- which measure, in words ----------------------------------------------------------------------
 
 
-def test_the_first_measure_and_forgetting_are_the_default(
-    result: EvaluationResult, delayed: Any
-) -> None:
+def test_the_first_measure_and_forgetting_are_the_default(result, delayed):
     drawn = result.plot()
     assert drawn.metric == "err"
     assert drawn.forgetting == "recent"
@@ -611,9 +607,7 @@ def test_different_numbers_of_bins_are_needed(delayed: Any) -> None:
         ({"at": 5}, TypeError, "'at' is neither an option"),
     ],
 )
-def test_bad_input_is_named_and_leaves_no_figure(
-    result: EvaluationResult, options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_bad_input_is_named_and_leaves_no_figure(result, options, error, message):
     with pytest.raises(error, match=message):
         result.plot(**options)
     assert pyplot.get_fignums() == []
@@ -630,9 +624,7 @@ def test_axes_of_another_kind_are_refused(result: EvaluationResult) -> None:
     assert not any(ax.has_data() for ax in axes.ravel())
 
 
-def test_results_with_and_without_bins_are_not_confused(
-    result: EvaluationResult, delayed: Any
-) -> None:
+def test_results_with_and_without_bins_are_not_confused(result, delayed):
     with pytest.raises(TypeError, match="has bins between arrival and label"):
         PrequentialDisplay.from_result(delayed)
     with pytest.raises(TypeError, match=r"Expected the result of an evaluation\. Got dict"):
@@ -660,9 +652,7 @@ def test_a_result_without_rows_draws_and_prints() -> None:
     assert "a: no value" in repr(empty)
 
 
-def test_global_settings_stay_and_the_users_figure_is_used(
-    result: EvaluationResult, delayed: Any
-) -> None:
+def test_global_settings_stay_and_the_users_figure_is_used(result, delayed):
     folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(
         {"sgd": SGDClassifier()}, make_demo_stream(60)
     )

@@ -49,9 +49,7 @@ def plainly(keys: list[Any], values: Any, depth: int, most: int | None, events: 
     size=st.sampled_from([1, 2, 5, 1000]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_every_event_sees_the_last_rows_of_its_key(
-    n: int, depth: int, most: int | None, size: int, seed: int
-) -> None:
+def test_every_event_sees_the_last_rows_of_its_key(n, depth, most, size, seed):
     rng = np.random.default_rng(seed)
     keys, values = rng.choice(["a", "b", "c", "d", None], n).tolist(), rng.normal(size=n)
     events = [(bool(rng.random() < 0.5), int(row)) for row in rng.integers(0, n, 2 * n)]
@@ -162,10 +160,7 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=["alone", "parts"])
 @pytest.mark.parametrize(
     "evaluator",
-    [
-        PrequentialEvaluator("accuracy", n_warmup=7),
-        DelayedEvaluator("accuracy", delay=9),
-    ],
+    [PrequentialEvaluator("accuracy", n_warmup=7), DelayedEvaluator("accuracy", delay=9)],
     ids=["prequential", "delayed"],
 )
 def test_evaluators_give_the_same_by_kernel_and_by_loop(model: Any, evaluator: Any) -> None:

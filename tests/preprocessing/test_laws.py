@@ -105,9 +105,7 @@ def test_no_transformer_is_forgotten() -> None:
     weighted=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_the_kernel_is_the_loop(
-    pair: tuple[Any, str], timeline: str, n: int, weighted: bool, seed: int
-) -> None:
+def test_the_kernel_is_the_loop(pair, timeline, n, weighted, seed):
     transformer, kind = pair
     rng = np.random.default_rng(seed)
     X = rows_of(kind, n, rng)

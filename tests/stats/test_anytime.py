@@ -53,9 +53,7 @@ def literal_stitched(
 
 @examples(25)
 @given(seeds, st.integers(1, 400), st.sampled_from([0.01, 0.05, 0.3]), st.booleans())
-def test_stitched_boundary_by_its_formulas(
-    seed: int, n_rows: int, alpha: float, real: bool
-) -> None:
+def test_stitched_boundary_by_its_formulas(seed, n_rows, alpha, real):
     loss_a, loss_b = random_losses(seed, n_rows, real=real)
     result = anytime_comparison(loss_a, loss_b, alpha=alpha, boundary="stitched", record_every=1)
     means, half_widths, pvalues = literal_stitched(loss_a, loss_b, alpha)
@@ -67,9 +65,7 @@ def test_stitched_boundary_by_its_formulas(
 @BOTH
 @examples(40)
 @given(variance=st.floats(0, 1e7), alpha=st.floats(1e-4, 0.5))
-def test_the_p_value_is_the_inverse_of_the_interval(
-    boundary: str, variance: float, alpha: float
-) -> None:
+def test_the_p_value_is_the_inverse_of_the_interval(boundary, variance, alpha):
     shape = BOUNDARIES[boundary]
     radius = shape.radius(np.array([variance]), alpha)
     assert np.exp(shape.log_pvalue(radius, np.array([variance]))) == pytest.approx(alpha, rel=1e-5)

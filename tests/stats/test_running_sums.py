@@ -132,9 +132,7 @@ def recorded(n_rows: int, record_every: int | None, seed: int) -> tuple[np.ndarr
 
 @examples(40)
 @given(seeds, st.integers(1, 9000), st.sampled_from([None, 1, 7, 200, 10**6]))
-def test_checkpoints_are_multiples_and_the_last_row(
-    seed: int, n_rows: int, record_every: int | None
-) -> None:
+def test_checkpoints_are_multiples_and_the_last_row(seed, n_rows, record_every):
     rows, values = recorded(n_rows, record_every, seed)
     np.testing.assert_array_equal(values, [rows, -rows])
     assert rows[-1] == n_rows

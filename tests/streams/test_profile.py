@@ -52,15 +52,7 @@ def same(one, other) -> bool:
     return all(np.array_equal(getattr(one, f), getattr(other, f), equal_nan=True) for f in NUMBERS)
 
 
-NUMBERS = (
-    "n_rows",
-    "n_missing",
-    "priors",
-    "majority_prior",
-    "persistence",
-    "succession",
-    "delta",
-)
+NUMBERS = ("n_rows", "n_missing", "priors", "majority_prior", "persistence", "succession", "delta")
 
 
 @examples(40)

@@ -48,10 +48,7 @@ def test_every_seed_is_scored_as_if_it_were_alone():
         detector = detector if label == "ddm" else detector.set_params(threshold=40.0)
         alone = [
             score_detections(
-                detector.reset().update_many(make_losses(seed)),
-                DRIFTS,
-                tolerance=200,
-                n_rows=4000,
+                detector.reset().update_many(make_losses(seed)), DRIFTS, tolerance=200, n_rows=4000
             )
             for seed in STUDY.seeds
         ]
@@ -262,11 +259,7 @@ def test_seeds_that_give_the_same_losses_are_named():
         ({"detectors": {"x": 3}}, TypeError, r"detectors\['x'\] must be a drift detector.*Got 3"),
         ({"detectors": {}}, TypeError, "at least one. Got {}"),
         ({"detectors": {"p": (PageHinkley(), "lambda", [1])}}, ValueError, "no parameter 'lambda'"),
-        (
-            {"detectors": {"p": (PageHinkley(), "delta")}},
-            ValueError,
-            "must be a detector, or",
-        ),
+        ({"detectors": {"p": (PageHinkley(), "delta")}}, ValueError, "must be a detector, or"),
         ({"detectors": {"p": (PageHinkley(), "delta", [])}}, ValueError, "at least one value"),
         ({"seeds": []}, ValueError, "at least one seed"),
         ({"tolerance": -1}, ValueError, "tolerance must be an integer >= 0. Got -1"),

@@ -20,10 +20,7 @@ def test_estimates_and_deviations_are_plain_means():
     rows = np.arange(1, N + 1)
     first = np.maximum(rows - 50, 0)
     faded = [np.average(WRONG[:t], weights=0.9 ** np.arange(t)[::-1]) for t in (1, 2, 700)]
-    expected = {
-        "all": total[rows] / rows,
-        "w": (total[rows] - total[first]) / (rows - first),
-    }
+    expected = {"all": total[rows] / rows, "w": (total[rows] - total[first]) / (rows - first)}
     for name, estimate in expected.items():
         assert selection.estimates[name] == pytest.approx(estimate)
         off = estimate - STEPS

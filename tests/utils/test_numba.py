@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 
 from skstream.utils import _numba
-from skstream.utils._numba import (
-    LOADING,
-    Jitted,
-    jit,
-    numba_enabled,
-)
+from skstream.utils._numba import LOADING, Jitted, jit, numba_enabled
 
 
 @jit
@@ -150,9 +145,7 @@ def long_to_compile(monkeypatch: pytest.MonkeyPatch) -> Any:
     return function
 
 
-def test_a_loop_is_compiled_once_the_work_is_worth_it(
-    spares: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loop_is_compiled_once_the_work_is_worth_it(spares, monkeypatch):
     function = long_to_compile(monkeypatch)
     for seconds, pays in ((0.25, False), (0.5, False), (0.25, True), (0.0, True)):
         function.announce(seconds)
@@ -160,9 +153,7 @@ def test_a_loop_is_compiled_once_the_work_is_worth_it(
 
 
 @pytest.mark.parametrize(("seconds", "pays"), [(0.5, False), (1.0, True), (np.inf, True)])
-def test_expected_work_counts_once(
-    seconds: float, pays: bool, spares: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_expected_work_counts_once(seconds, pays, spares, monkeypatch):
     function = long_to_compile(monkeypatch)
     for _ in range(3):
         function.expect(seconds)
@@ -170,9 +161,7 @@ def test_expected_work_counts_once(
     assert function.pays is pays
 
 
-def test_spared_calls_are_counted_and_give_the_same(
-    spares: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spared_calls_are_counted_and_give_the_same(spares, monkeypatch):
     monkeypatch.setattr(_numba, "_is_installed", lambda: True)
     function, before = long_to_compile(monkeypatch), LOADING.n_spared
     assert function(np.arange(4.0)) == 12.0
