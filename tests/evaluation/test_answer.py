@@ -20,6 +20,7 @@ from skstream.metrics import Measure
 from skstream.reports import _answer
 from skstream.reports._answer import answer
 from skstream.streams import make_demo_stream
+from tests.evaluation._models import FailsLater
 
 N_ROWS = 2000
 
@@ -201,19 +202,9 @@ def test_folds_are_compared_as_with_the_best() -> None:
     assert "is shown to be" not in " ".join([few.headline, *few.details])
 
 
-class Fails(Persistent):
-    """Learns 100 rows."""
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        self.n_ = getattr(self, "n_", 0) + len(y)
-        if self.n_ > 100:
-            raise ZeroDivisionError("by nothing")
-        return super().partial_fit(X, y, classes)
-
-
 def test_models_that_failed_count_as_pairs_and_are_not_compared() -> None:
-    models = {"persistent": Persistent(), "a": SGDClassifier(random_state=0), "b": Fails()}
-    with pytest.warns(FitFailedWarning, match="by nothing"):
+    models = {"persistent": Persistent(), "a": SGDClassifier(random_state=0), "b": FailsLater(100)}
+    with pytest.warns(FitFailedWarning, match="no more"):
         result = PrequentialEvaluator("accuracy", random_state=0, error_score=np.nan).evaluate(
             models, make_demo_stream(400, random_state=0)
         )

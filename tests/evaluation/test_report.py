@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
@@ -38,6 +38,7 @@ from skstream.drift import DDM
 from skstream.reports import _page
 from skstream.streams import join_streams, make_demo_stream
 from tests._examples import examples
+from tests.evaluation._models import FailsLater
 
 STREAM = make_demo_stream(300, random_state=0)
 MODELS = {
@@ -48,19 +49,6 @@ MODELS = {
 FORGETTING = {"all": "cumulative", "recent": "window:50"}
 #: Elements without an end.
 VOID = {"meta"}
-
-
-class Fails(ClassifierMixin, BaseEstimator):
-    """A model that fails after some rows."""
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Fails":
-        self.n_ = getattr(self, "n_", 0) + len(y)
-        if self.n_ > 100:
-            raise ValueError("failed <here> & there")
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        return np.full(len(X), STREAM.y[0])
 
 
 class Page(HTMLParser):
@@ -267,7 +255,9 @@ def test_a_page_is_the_same_of_a_resumed_or_loaded_result(tmp_path: Path) -> Non
 def test_failures_are_named_and_never_best(tmp_path: Path) -> None:
     evaluator = PrequentialEvaluator(["accuracy", "error"], error_score=1.0, random_state=0)
     with pytest.warns(match="failed <here> & there"):
-        result = evaluator.evaluate({**MODELS, "bad": Fails()}, STREAM)
+        result = evaluator.evaluate(
+            {**MODELS, "bad": FailsLater(100, partial(ValueError, "failed <here> & there"))}, STREAM
+        )
     page = Page(text_of(result, tmp_path))
     assert result.scores["bad"]["accuracy"] == 1.0
     best = max(result.scores[name]["accuracy"] for name in MODELS)

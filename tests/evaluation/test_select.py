@@ -19,6 +19,7 @@ from skstream.core.result.select import tidy_columns
 from skstream.forgetting import SlidingWindow
 from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import make_demo_stream
+from tests.evaluation._models import FailsLater
 
 FORGETTING = {"all": "cumulative", "recent": "window:50"}
 METRICS = ["accuracy", "kappa", "error"]
@@ -179,15 +180,10 @@ def test_bins_left_out_are_not_listed(delayed, kind, matplotlib, pd):
 def test_failures_follow_the_folds(folds):
     failing = KFoldEvaluator("accuracy", n_folds=3, random_state=0, error_score=np.nan)
 
-    class Fails(SGDClassifier):
-        def partial_fit(self, X, y, classes=None, sample_weight=None):
-            self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(X)
-            if self.n_learnt_ > 150 and self.random_state % 2:
-                raise RuntimeError("no more")
-            return super().partial_fit(X, y, classes=classes)
-
     with pytest.warns(Warning):
-        result = failing.evaluate({"fails": Fails(), "last": Persistent()}, make_demo_stream(300))
+        result = failing.evaluate(
+            {"fails": FailsLater(190), "last": Persistent()}, make_demo_stream(300)
+        )
     for fold in result.folds:
         part = result.select(folds=fold)
         ended = "fails" in result.failures and result.failed_at["fails"][fold] is not None

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
 
 from skstream import (
@@ -34,6 +33,7 @@ from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.refit import PeriodicRefit
 from tests._examples import examples
+from tests.evaluation._models import Scripted
 
 FORGETTING = {"all": "cumulative", "window": "window:20", "fading": "fading:0.9", "adwin": "adwin"}
 METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro"]
@@ -250,20 +250,10 @@ def test_groups_can_be_compared_and_saved(tmp_path: Any) -> None:
 
 
 def test_failed_models_keep_their_error_score() -> None:
-    class Fails(BaseEstimator, ClassifierMixin):
-        def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Fails":
-            self.classes_ = np.array([0, 1])
-            return self
-
-        def predict(self, X: Any) -> Any:
-            if X[0, 0] > 150:
-                raise ValueError("no")
-            return np.zeros(len(X), dtype=int)
-
     X, y = np.arange(200.0)[:, None], np.arange(200) % 2
     with pytest.warns(Warning, match="failed"):
         result = PrequentialEvaluator("accuracy", error_score=0.0).evaluate(
-            {"a": Fails(), "b": MajorityClass()}, X, y
+            {"a": Scripted({151: ValueError("no")}), "b": MajorityClass()}, X, y
         )
     scores = score_slices(result, y)
     assert scores.results["0"].curve("a")[[140, 199], 0].tolist() == [1.0, 0.0]

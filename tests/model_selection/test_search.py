@@ -337,26 +337,9 @@ def test_regressors_are_searched_by_their_errors() -> None:
     assert 0 <= low < one.honest_score_ < high
 
 
-class Fragile(ClassifierMixin, BaseEstimator):
-    """Fails at a row."""
-
-    def __init__(self, at: int = 10**9) -> None:
-        self.at = at
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Fragile":
-        self.n_ = getattr(self, "n_", 0) + len(X)
-        self.classes_ = np.array(["DOWN", "UP"])
-        if self.n_ > self.at:
-            raise RuntimeError("it broke")
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return np.full(len(X), "UP")
-
-
 def test_candidates_that_fail_are_left_out_as_in_scikit_learn() -> None:
-    X, y = stream(150)
-    one = search(Fragile(), {"at": [5, 10**9, 100]}, tuning=120, metric="accuracy")
+    X, y = rare(150)
+    one = search(Rule(), {"at": [5, 10**9, 100]}, tuning=120, metric="accuracy")
     with pytest.warns(FitFailedWarning, match="it broke") as caught:
         one.fit(X, y)
     assert one.best_params_ == {"at": 10**9}
@@ -364,12 +347,12 @@ def test_candidates_that_fail_are_left_out_as_in_scikit_learn() -> None:
     assert np.isnan(one.cv_results_["mean_test_score"][0])
     assert "2 candidates failed: at=5" in str(one)
     with pytest.raises(ModelError, match="it broke"):
-        search(Fragile(), {"at": [30, 50]}, error_score="raise").fit(X, y)
+        search(Rule(), {"at": [30, 50]}, error_score="raise").fit(X, y)
     with (
-        pytest.raises(ValueError, match="failure: Model 'at=30' failed while learning row 30"),
+        pytest.raises(ValueError, match="failure: Model 'at=30' failed while learning row 29"),
         pytest.warns(FitFailedWarning),
     ):
-        search(Fragile(), {"at": [30, 50]}, metric="accuracy").fit(X, y)
+        search(Rule(), {"at": [30, 50]}, metric="accuracy").fit(X, y)
 
 
 def test_an_interrupted_search_can_be_used_and_goes_on() -> None:
@@ -497,7 +480,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"tuning": N_ROWS}, "leaves no row for the honest score (n_samples=900)"),
     ({"tuning": 1}, "all in the warm-up"),
     ({"n_warmup": N_ROWS}, "n_warmup=900 leaves no row to score (n_samples=900)"),
-    ({"labels": [None]}, "Row 0 has no label"),
+    ({"chunks": "unlabelled"}, "Row 0 has no label"),
     ({"tuning": 1.0}, "tuning must be"),
     ({"tuning": True}, "tuning must be"),
     ({"chunks": "beside y"}, "y is given beside a source of chunks (list)"),
@@ -513,19 +496,16 @@ BAD: list[tuple[dict[str, Any], str]] = [
 )
 def test_bad_input_is_refused_in_words(parameters: dict[str, Any], message: str) -> None:
     X, y = stream()
-    given = {name: parameters.get(name) for name in ("chunks", "weight", "labels")}
-    one = search(**{name: value for name, value in parameters.items() if name not in given})
+    rows = {
+        None: (X, y),
+        "beside y": ([(X, y)], y),
+        "made, beside y": (lambda: [(X, y)], y),
+        "one-shot": (iter([(X, y)]),),
+        "unlabelled": (X, [None, *y[1:]]),
+    }[parameters.get("chunks")]
+    one = search(**{name: value for name, value in parameters.items() if name != "chunks"})
     with pytest.raises(ValueError, match=re.escape(message)):
-        if given["chunks"] == "beside y":
-            one.fit([(X, y)], y)
-        elif given["chunks"] == "made, beside y":
-            one.fit(lambda: [(X, y)], y)
-        elif given["chunks"]:
-            one.fit(iter([(X, y)]), classes=["DOWN", "UP"])
-        elif given["labels"]:
-            one.fit(X, given["labels"] + y.tolist()[1:], classes=["DOWN", "UP"])
-        else:
-            one.fit(X, y, sample_weight=given["weight"])
+        one.fit(*rows, classes=["DOWN", "UP"])
 
 
 def test_bad_estimators_and_missing_attributes_are_explained() -> None:
@@ -1025,22 +1005,10 @@ def test_a_candidate_without_an_answer_may_be_wrong_instead_of_a_failure() -> No
 
 def test_a_candidate_without_an_error_is_not_behind_one_whose_kappa_is_defined() -> None:
     """Cohen's kappa of the right one is undefined: all labels and answers are of one class."""
-    X, y = np.zeros((100, 1)), np.zeros(100, dtype=int)
-    one = search(Answers(), {"label": [1, 0]}, metric="kappa", tuning=60)
+    X, y = np.ones((100, 1)), np.zeros(100, dtype=int)
+    one = search(Rule(), {"k": [1, 0]}, metric="kappa", tuning=60)
     with pytest.warns(UndefinedMetricWarning, match="kappa is undefined for the best candidate"):
         one.fit(X, y, classes=[0, 1])
-    assert one.best_params_ == {"label": 0}
+    assert one.best_params_ == {"k": 0}
     assert one.cv_results_["rank_test_score"].tolist() == [2, 1]
     assert "nan (undefined: accuracy and the order of the candidates decided)" in str(one)
-
-
-class Answers(ClassifierMixin, BaseEstimator):
-    def __init__(self, label: int = 0) -> None:
-        self.label = label
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        self.classes_ = np.array([0, 1])
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        return np.full(len(X), self.label)

@@ -27,6 +27,7 @@ from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, Prequential
 from skstream.plotting._axes import COLORS, measure_words, spread_apart
 from skstream.reports._report import forgetting_words
 from skstream.streams import make_demo_stream
+from tests.evaluation._models import FailsLater
 
 matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -434,13 +435,9 @@ def test_models_that_failed_are_named_as_such() -> None:
     drawn = display({"ok": curve(0.8), "sgd": curve(0.8)}, failed=["sgd"]).plot()
     assert entries(drawn.legend_) == ["ok", "sgd (failed)"]
 
-    class Failing(SGDClassifier):
-        def partial_fit(self, X: Any, y: Any, *_: Any, **__: Any) -> Any:
-            raise RuntimeError("no")
-
     evaluator = PrequentialEvaluator("accuracy", error_score=np.nan)
     with pytest.warns(FitFailedWarning):
-        known = {"sgd": Failing(), "last": Persistent()}
+        known = {"sgd": FailsLater(0), "last": Persistent()}
         result = evaluator.evaluate(known, make_demo_stream(20))
     assert entries(result.plot().legend_)[0] == "sgd (failed)"
 

@@ -216,21 +216,6 @@ def test_certainty_can_be_lost_and_the_statement_says_so() -> None:
     assert "with early ahead; over all rows it is not certain any more" in statement
 
 
-def test_bad_input() -> None:
-    with pytest.raises(ValueError, match=r"loss_a\[1\] is 1.5, outside bounds=\(0, 1\)"):
-        anytime_comparison([0, 1.5], [0, 1])
-    with pytest.raises(ValueError, match=r"loss_b\[0\] is nan"):
-        anytime_comparison([0], [np.nan])
-    with pytest.raises(ValueError, match="bounds must be two finite, increasing numbers"):
-        anytime_comparison([0], [0], bounds=(0, np.inf))
-    with pytest.raises(ValueError, match=r"'mixture' or 'stitched'. Got 'normal'"):
-        anytime_comparison([0], [0], boundary="normal")
-    with pytest.raises(ValueError, match="alpha"):
-        anytime_comparison([0], [0], alpha=1.0)
-    with pytest.raises(ValueError, match="No rows were compared yet"):
-        anytime_comparison([], [])
-
-
 def test_the_asymptotic_boundary_needs_no_bounds_and_inverts_its_pvalue() -> None:
     losses = np.random.default_rng(3).lognormal(0.0, 0.5, (2, 4000)) * [[100.0], [105.0]]
     result = anytime_comparison(*losses, boundary="asymptotic", record_every=500)

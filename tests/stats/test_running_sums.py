@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.core.measures.checkpoints import MAX_CHECKPOINTS, CheckpointRecorder
-from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
@@ -69,19 +69,6 @@ def test_a_window_of_zeros_sums_to_exactly_zero(rng: np.random.Generator) -> Non
     assert sums[-1] == pytest.approx(np.sum(values[-50:]), rel=1e-14)
     subtracting = np.cumsum(values - np.concatenate([np.zeros(50), values[:-50]]))
     assert subtracting[100_049] != 0.0
-
-
-@pytest.mark.parametrize("make", [RunningMcNemar, RunningQStatistic])
-def test_adaptive_window_is_an_error(make) -> None:
-    for spelling in ("adwin", AdaptiveWindow()):
-        with pytest.raises(ValueError, match="not defined under AdaptiveWindow"):
-            make(spelling)
-
-
-@pytest.mark.parametrize("make", [RunningMcNemar, RunningQStatistic])
-def test_one_mechanism_at_a_time(make) -> None:
-    with pytest.raises(ValueError, match=r"one forgetting mechanism at a time. Got 2"):
-        make(["cumulative", "window:10"])
 
 
 RUNNING = {

@@ -204,15 +204,6 @@ def test_weights_that_are_none(weight, message: str) -> None:
             call()
 
 
-def test_nothing_but_rows_of_weight_zero() -> None:
-    with pytest.raises(ValueError, match="weight 0"):
-        mcnemar([0, 1], [1, 0], [0, 0], sample_weight=[0, 0])
-    with pytest.raises(ValueError, match="No rows were compared"):
-        q_statistic([0, 1], [1, 0], sample_weight=[0, 0])
-    with pytest.raises(ValueError, match="No rows were compared"):
-        anytime_comparison([0, 1], [1, 0], sample_weight=[0, 0])
-
-
 def test_a_weight_above_the_promised_largest_is_refused() -> None:
     running = RunningAnytimeComparison(largest_weight=2.0).update([1.0], [0.0], sample_weight=[2.0])
     with pytest.raises(ValueError, match="weight 3, and largest_weight is 2"):
