@@ -10,17 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skstream import (
-    DelayedEvaluator,
-    DriftMonitor,
-    EvaluationResult,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    Polling,
-    PrequentialEvaluator,
-    detect,
-    load,
-)
+import skstream as sk
 from skstream import drift as detectors
 from skstream.cli import main
 from skstream.cli._from_text import model_of
@@ -93,7 +83,7 @@ def models() -> dict[str, Any]:
     return {name: model_of(name) for name in NAMES}
 
 
-def check_same(found: EvaluationResult, expected: EvaluationResult) -> None:
+def check_same(found: sk.EvaluationResult, expected: sk.EvaluationResult) -> None:
     assert found.model_names == expected.model_names
     np.testing.assert_array_equal(found.checkpoints, expected.checkpoints)
     for model, by_forgetting in expected.values.items():
@@ -118,10 +108,10 @@ def test_label_times_of_columns(dated, run, csv_file, capsys):
     status, output, errors = run(*options, "--bins", "4", "--save", "out")
     assert (status, errors) == (0, "")
     assert "Features: numbers x0, x1, x2, x3\n" in output
-    expected = DelayedEvaluator("accuracy", random_state=0, polling=Polling(n_bins=4)).evaluate(
-        models(), stream_of(csv_file, **roles)
-    )
-    found = load("out/result.npz")
+    expected = sk.DelayedEvaluator(
+        "accuracy", random_state=0, polling=sk.Polling(n_bins=4)
+    ).evaluate(models(), stream_of(csv_file, **roles))
+    found = sk.load("out/result.npz")
     check_same(found, expected)
     np.testing.assert_array_equal(found.by_bin("nb"), expected.by_bin("nb"))
     assert found.waits.n_never == (8 if dated else 0)
@@ -145,8 +135,10 @@ def test_delays_are_those_of_the_evaluator(options, delay, arrival, run, csv_fil
         hours = numbers(csv_file, "wait")
         delay = hours if arrival is None else (hours * 30).astype("timedelta64[m]")
     stream = stream_of(csv_file, **({} if arrival is None else {"arrival": arrival}))
-    expected = DelayedEvaluator("accuracy", delay=delay, random_state=0).evaluate(models(), stream)
-    check_same(load("out/result.npz"), expected)
+    expected = sk.DelayedEvaluator("accuracy", delay=delay, random_state=0).evaluate(
+        models(), stream
+    )
+    check_same(sk.load("out/result.npz"), expected)
     assert verified(capsys).startswith("identical: ")
 
 
@@ -165,16 +157,16 @@ def test_a_generator_that_says_when_labels_come_is_evaluated_so(tmp_path, monkey
     assert main([*command, "--delay", "2"]) == 2
     assert "says when its labels come, and --delay says it too" in capsys.readouterr().err
     assert main(["evaluate", "--generator", "SEA(n_rows=300)", "--delay", "20", "--save", "o"]) == 0
-    assert load("o/result.npz").protocol == "delayed"
+    assert sk.load("o/result.npz").protocol == "delayed"
 
 
 def test_times_of_rows_let_forgetting_count_time(run: Run, csv_file: Path) -> None:
     status, _, errors = run("--time", "came", "--forgetting", "window:2D", "--save", "out")
     assert (status, errors) == (0, "")
-    expected = PrequentialEvaluator("accuracy", forgetting="window:2D", random_state=0).evaluate(
+    expected = sk.PrequentialEvaluator("accuracy", forgetting="window:2D", random_state=0).evaluate(
         models(), stream_of(csv_file, arrival="came")
     )
-    found = load("out/result.npz")
+    found = sk.load("out/result.npz")
     check_same(found, expected)
     np.testing.assert_array_equal(found.times, expected.times)
 
@@ -183,8 +175,10 @@ def test_held_out_rows_may_have_times(run: Run, csv_file: Path) -> None:
     status, _, errors = run("--time", "came", "--holdout", "100", "--every", "50", "--save", "out")
     assert (status, errors) == (0, "")
     X, y, _ = next(iter(stream_of(csv_file)))
-    evaluator = HoldoutEvaluator("accuracy", holdout=(X[300:], y[300:]), every=50, random_state=0)
-    check_same(load("out/result.npz"), evaluator.evaluate(models(), X[:300], y[:300]))
+    evaluator = sk.HoldoutEvaluator(
+        "accuracy", holdout=(X[300:], y[300:]), every=50, random_state=0
+    )
+    check_same(sk.load("out/result.npz"), evaluator.evaluate(models(), X[:300], y[:300]))
 
 
 @pytest.mark.parametrize("strategy", [None, "cross", "split"])
@@ -195,14 +189,14 @@ def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
         "--save", "out",
     )  # fmt: skip
     assert (status, errors) == (0, "")
-    expected = KFoldEvaluator(
+    expected = sk.KFoldEvaluator(
         "accuracy",
         n_folds=6,
         strategy=strategy or "bootstrap",
         forgetting=["cumulative", "window:50"],
         random_state=0,
     ).evaluate(models(), stream_of(csv_file))
-    check_same(load("out/result.npz"), expected)
+    check_same(sk.load("out/result.npz"), expected)
     for forgetting in expected.forgetting_names:
         spread = expected.curve("nb", forgetting=forgetting)[-1].std(ddof=1)
         table = output.partition(f"standard deviations over 6 folds ({forgetting}):\n")[2]
@@ -215,9 +209,9 @@ def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
 @pytest.mark.parametrize(
     ("options", "evaluator"),
     [
-        ([], PrequentialEvaluator("accuracy", random_state=0)),
-        (["--folds", "5"], KFoldEvaluator("accuracy", n_folds=5, random_state=0)),
-        (["--delay", "9"], DelayedEvaluator("accuracy", delay=9, random_state=0)),
+        ([], sk.PrequentialEvaluator("accuracy", random_state=0)),
+        (["--folds", "5"], sk.KFoldEvaluator("accuracy", n_folds=5, random_state=0)),
+        (["--delay", "9"], sk.DelayedEvaluator("accuracy", delay=9, random_state=0)),
     ],
 )
 def test_two_models_are_compared(options, evaluator, run, csv_file):
@@ -236,14 +230,14 @@ def test_errors_of_numbers_are_compared_as_rows_become_many(run: Run, csv_file: 
     names = {"persistent-regressor", "mean"}
     made = {name: model_of(name) for name in sorted(names, reverse=True)}
     made["lin"] = model_of("pipeline('scaler', 'sgd-regressor')")
-    expected = PrequentialEvaluator("mae", random_state=0).evaluate(
+    expected = sk.PrequentialEvaluator("mae", random_state=0).evaluate(
         made, stream_of(csv_file, "number")
     )
     assert str(expected.compare("mean", "lin", boundary="asymptotic")) in output
     assert_answered(output, expected, "mae")
 
 
-def assert_answered(output: str, result: EvaluationResult, metric: str) -> None:
+def assert_answered(output: str, result: sk.EvaluationResult, metric: str) -> None:
     """The sentences are those of the pages that `EvaluationResult.report` writes."""
     found = answer(result.select(metrics=[metric]))
     for sentence in (found.headline, *found.details):
@@ -253,8 +247,8 @@ def assert_answered(output: str, result: EvaluationResult, metric: str) -> None:
 @pytest.mark.parametrize(
     ("options", "evaluator"),
     [
-        ([], PrequentialEvaluator(["accuracy", "kappa"], random_state=0)),
-        (["--folds", "8"], KFoldEvaluator(["accuracy", "kappa"], n_folds=8, random_state=0)),
+        ([], sk.PrequentialEvaluator(["accuracy", "kappa"], random_state=0)),
+        (["--folds", "8"], sk.KFoldEvaluator(["accuracy", "kappa"], n_folds=8, random_state=0)),
     ],
 )
 def test_the_best_model_is_that_of_the_answer(options, evaluator, run, csv_file):
@@ -275,9 +269,9 @@ def test_the_best_possible_answers_are_those_of_one_pass(options, capsys):
 @pytest.mark.parametrize(
     ("options", "evaluator"),
     [
-        ([], PrequentialEvaluator),
-        (["--folds", "3"], lambda *a, **k: KFoldEvaluator(*a, n_folds=3, **k)),
-        (["--delay", "9"], lambda *a, **k: DelayedEvaluator(*a, delay=9, **k)),
+        ([], sk.PrequentialEvaluator),
+        (["--folds", "3"], lambda *a, **k: sk.KFoldEvaluator(*a, n_folds=3, **k)),
+        (["--delay", "9"], lambda *a, **k: sk.DelayedEvaluator(*a, delay=9, **k)),
     ],
 )
 def test_monitors_find_what_those_of_python_find(options, evaluator, run, csv_file, capsys):
@@ -285,10 +279,10 @@ def test_monitors_find_what_those_of_python_find(options, evaluator, run, csv_fi
         *options, "--monitor", "ddm", "--monitor", "ph=page-hinkley(threshold=8)", "--save", "out"
     )
     assert (status, errors) == (0, "")
-    monitors = {"ddm": DriftMonitor(DDM()), "ph": DriftMonitor(PageHinkley(threshold=8))}
+    monitors = {"ddm": sk.DriftMonitor(DDM()), "ph": sk.DriftMonitor(PageHinkley(threshold=8))}
     expected = evaluator("accuracy", random_state=0).evaluate(models(), stream_of(csv_file))
-    found = detect(expected, monitors)
-    assert_same_alarms(detect(load("out/result.npz"), monitors), found)
+    found = sk.detect(expected, monitors)
+    assert_same_alarms(sk.detect(sk.load("out/result.npz"), monitors), found)
     n_alarms = 0
     for wanted in each(found):
         n_alarms += len(wanted.alarms)
@@ -407,12 +401,12 @@ def test_a_comparison_that_fails_costs_no_result(run: Run, monkeypatch: pytest.M
     def fails(*_: Any, **__: Any) -> Any:
         raise ValueError("nothing to compare")
 
-    monkeypatch.setattr(EvaluationResult, "compare", fails)
+    monkeypatch.setattr(sk.EvaluationResult, "compare", fails)
     status, output, errors = run("--compare", "nb", "majority", "--save", "out")
     assert (status, errors) == (2, "skstream: --compare: nothing to compare\n")
     assert "prequential evaluation" in output
-    assert load("out/result.npz").protocol == "prequential"
+    assert sk.load("out/result.npz").protocol == "prequential"
     # Ranks were not asked for by name.
-    monkeypatch.setattr(EvaluationResult, "rank", fails)
+    monkeypatch.setattr(sk.EvaluationResult, "rank", fails)
     status, output, errors = run("--folds", "2")
     assert (status, errors) == (0, "skstream: ranks over folds: nothing to compare\n")

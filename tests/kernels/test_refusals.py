@@ -15,19 +15,10 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream import (
-    DynamicWeightedMajority,
-    LabelNoise,
-    OnlineBagging,
-    PrequentialEvaluator,
-    TemporalCorrection,
-    TemporallyAugmented,
-)
+import skstream as sk
 from skstream.base import asks_row_by_row
-from skstream.baselines import MajorityWindow, MeanRegressor, Persistent, RandomClass
 from skstream.kernels import Declined, Kernel, Task, find_kernel, make_kernel
 from skstream.neighbors import WindowedKNeighborsClassifier
-from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 
 CLASSES = np.array([0, 1])
@@ -50,12 +41,12 @@ LOG = SGDClassifier(loss="log_loss", random_state=0)
 AVERAGED = SGDClassifier(average=True)
 FOREST = AdaptiveRandomForestClassifier(random_state=0)
 NOT_EXACT = [
-    (Persistent(), VALUES),
-    (Persistent(), TARGETS),
-    (MajorityWindow(0), TASK),
-    (Persistent().fit([[0]], ["z"]), LABELS),
-    (MeanRegressor(), TASK),
-    (RandomClass(), TASK),
+    (sk.Persistent(), VALUES),
+    (sk.Persistent(), TARGETS),
+    (sk.MajorityWindow(0), TASK),
+    (sk.Persistent().fit([[0]], ["z"]), LABELS),
+    (sk.MeanRegressor(), TASK),
+    (sk.RandomClass(), TASK),
     (WindowedKNeighborsClassifier(), VALUES),
     (WindowedKNeighborsClassifier(), TARGETS),
     (WindowedKNeighborsClassifier(0), TASK),
@@ -69,18 +60,18 @@ NOT_EXACT = [
     (FOREST, TARGETS),
     (AdaptiveRandomForestClassifier(mean_weight=101, random_state=0), TASK),
     (AdaptiveRandomForestClassifier(random_state=np.random.RandomState(0)), TASK),
-    (TemporallyAugmented(LOG, previous_label="predicted"), LATE),
-    (TemporalCorrection(LOG, previous_label="predicted"), LATE),
-    (TemporalCorrection(LOG), VALUES),
-    (TemporalCorrection(SGDClassifier()), TASK),
-    (TemporalCorrection(LOG, smoothing=0), TASK),
-    (TemporallyAugmented(LOG, n_lags=-1), TASK),
-    (TemporallyAugmented(AVERAGED), TASK),
-    (TemporallyAugmented(LOG).fit([[0], [1]], ["x", "y"]), TASK),
-    (make_stream_pipeline(StandardScaler(), AVERAGED), TASK),
-    (make_stream_pipeline(StandardScaler(), LOG), replace(TASK, batch_size=10)),
-    (make_stream_pipeline(StandardScaler(), StandardScaler()), TASK),
-    (StreamPipeline([]), TASK),
+    (sk.TemporallyAugmented(LOG, previous_label="predicted"), LATE),
+    (sk.TemporalCorrection(LOG, previous_label="predicted"), LATE),
+    (sk.TemporalCorrection(LOG), VALUES),
+    (sk.TemporalCorrection(SGDClassifier()), TASK),
+    (sk.TemporalCorrection(LOG, smoothing=0), TASK),
+    (sk.TemporallyAugmented(LOG, n_lags=-1), TASK),
+    (sk.TemporallyAugmented(AVERAGED), TASK),
+    (sk.TemporallyAugmented(LOG).fit([[0], [1]], ["x", "y"]), TASK),
+    (sk.make_stream_pipeline(StandardScaler(), AVERAGED), TASK),
+    (sk.make_stream_pipeline(StandardScaler(), LOG), replace(TASK, batch_size=10)),
+    (sk.make_stream_pipeline(StandardScaler(), StandardScaler()), TASK),
+    (sk.StreamPipeline([]), TASK),
 ]
 
 
@@ -95,7 +86,7 @@ def test_methods_of_an_instance_go_through_the_loop() -> None:
     model.predict = always_one
     with pytest.raises(Declined, match="SGDClassifier with a predict of its own has no kernel"):
         find_kernel(model, TASK)
-    evaluator = PrequentialEvaluator()
+    evaluator = sk.PrequentialEvaluator()
     result = evaluator.evaluate({"m": model}, X, Y, warm_start=True)
     assert (result.predictions("m", every_row=True)[1:] == 1).all()
     assert result.paths["m"].partition(":")[0] == "loop"
@@ -104,10 +95,10 @@ def test_methods_of_an_instance_go_through_the_loop() -> None:
 @pytest.mark.parametrize("name", ["partial_fit", "predict", "predict_proba"])
 def test_methods_of_an_inner_instance(name: str) -> None:
     for wrapper in (
-        TemporalCorrection(SGDClassifier(loss="log_loss", random_state=0)),
-        TemporallyAugmented(GaussianNB()),
-        LabelNoise(GaussianNB(), noise=0.1, random_state=0),
-        TemporalCorrection(TemporallyAugmented(GaussianNB())),
+        sk.TemporalCorrection(SGDClassifier(loss="log_loss", random_state=0)),
+        sk.TemporallyAugmented(GaussianNB()),
+        sk.LabelNoise(GaussianNB(), noise=0.1, random_state=0),
+        sk.TemporalCorrection(sk.TemporallyAugmented(GaussianNB())),
     ):
         model = fitted(wrapper)
         assert make_kernel(model, TASK) is not None
@@ -122,8 +113,8 @@ def test_methods_of_an_inner_instance(name: str) -> None:
 def test_methods_of_a_member() -> None:
     """Of an ensemble: a member may be executed twice over the same rows, so none is looped."""
     for ensemble in (
-        OnlineBagging(GaussianNB(), 2, random_state=0),
-        DynamicWeightedMajority(GaussianNB(), random_state=0),
+        sk.OnlineBagging(GaussianNB(), 2, random_state=0),
+        sk.DynamicWeightedMajority(GaussianNB(), random_state=0),
     ):
         model = fitted(ensemble)
         assert make_kernel(model, TASK) is not None
@@ -135,7 +126,7 @@ def test_methods_of_a_member() -> None:
 
 def test_methods_of_a_step() -> None:
     for place in (0, 1):
-        model = fitted(make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0)))
+        model = fitted(sk.make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0)))
         assert make_kernel(model, TASK) is not None
         step = model.pipeline_.steps[place][1]
         step.partial_fit = step.partial_fit
@@ -144,11 +135,12 @@ def test_methods_of_a_step() -> None:
         assert part.name == type(step).__name__ and "a partial_fit of its own" in part.reason
     frozen = FrozenEstimator(StandardScaler().fit(X))
     frozen.estimator.transform = lambda rows: rows
-    assert make_kernel(make_stream_pipeline(frozen, SGDClassifier()), TASK) is None
+    assert make_kernel(sk.make_stream_pipeline(frozen, SGDClassifier()), TASK) is None
     columns = make_column_transformer((FrozenEstimator(frozen.estimator), [0, 1]))
     columns.fit(X)
     assert (
-        make_kernel(make_stream_pipeline(FrozenEstimator(columns), SGDClassifier()), TASK) is None
+        make_kernel(sk.make_stream_pipeline(FrozenEstimator(columns), SGDClassifier()), TASK)
+        is None
     )
 
 
@@ -185,7 +177,7 @@ def test_the_kernel_of_nested_wrappers_is_made_once(monkeypatch: Any) -> None:
     counted = Counted(monkeypatch, type(inner))
     model: Any = MultinomialNB()
     for depth in range(12):
-        kinds = (TemporalCorrection, make_stream_pipeline, TemporallyAugmented)
+        kinds = (sk.TemporalCorrection, sk.make_stream_pipeline, sk.TemporallyAugmented)
         model = kinds[depth % 3](model)
     assert make_kernel(model, TASK) is not None
     assert counted.number == 1
@@ -202,7 +194,12 @@ def test_the_kernel_of_nested_wrappers_is_made_once(monkeypatch: Any) -> None:
 
 def test_filters_of_warnings_are_left_alone() -> None:
     """They belong to the process: what is set in one thread, all others meet."""
-    models = [SGDClassifier(), SGDRegressor(), Perceptron(), TemporallyAugmented(SGDClassifier())]
+    models = [
+        SGDClassifier(),
+        SGDRegressor(),
+        Perceptron(),
+        sk.TemporallyAugmented(SGDClassifier()),
+    ]
     stop = threading.Event()
     failures: list[Exception] = []
     seen = 0
@@ -248,7 +245,7 @@ def test_threads_with_warnings_and_kernels() -> None:
 
     def evaluate(models: dict[str, Any]) -> None:
         try:
-            results.append(PrequentialEvaluator(random_state=0).evaluate(models, X[:30], Y[:30]))
+            results.append(sk.PrequentialEvaluator(random_state=0).evaluate(models, X[:30], Y[:30]))
         except BaseException as error:
             errors.append(error)
 

@@ -13,15 +13,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from skstream import (
-    LabelNoise,
-    PrequentialEvaluator,
-    RunOptions,
-    TemporalCorrection,
-    TemporallyAugmented,
-    make_stream_pipeline,
-    prequential_predict,
-)
+import skstream as sk
 from skstream.kernels import Declined, Task, make_kernel
 from skstream.kernels.linear import kernel as _linear
 from skstream.kernels.naive_bayes import gaussian as gaussian_module
@@ -230,14 +222,14 @@ def test_layouts_in_a_linear_model(n_classes: int, layout: str) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        TemporalCorrection(SGD),
-        TemporalCorrection(SGD, previous_label="predicted", fading_factor=0.9),
-        TemporalCorrection(GaussianNB()),
-        TemporallyAugmented(SGD),
-        LabelNoise(SGD, noise=0.1, random_state=0),
-        make_stream_pipeline(StandardScaler(), SGD),
-        make_stream_pipeline(StandardScaler(), GaussianNB()),
-        make_stream_pipeline(MinMaxScaler(), TemporalCorrection(SGD)),
+        sk.TemporalCorrection(SGD),
+        sk.TemporalCorrection(SGD, previous_label="predicted", fading_factor=0.9),
+        sk.TemporalCorrection(GaussianNB()),
+        sk.TemporallyAugmented(SGD),
+        sk.LabelNoise(SGD, noise=0.1, random_state=0),
+        sk.make_stream_pipeline(StandardScaler(), SGD),
+        sk.make_stream_pipeline(StandardScaler(), GaussianNB()),
+        sk.make_stream_pipeline(MinMaxScaler(), sk.TemporalCorrection(SGD)),
     ],
     ids=lambda model: "".join(filter(str.isalpha, repr(model)))[:50],
 )
@@ -247,8 +239,8 @@ def test_models_around_others(model: Any, n_classes: int) -> None:
     y = (X[:, :n_classes] + rng.normal(size=(60, n_classes))).argmax(axis=1)
     rows = X if n_classes == 2 else np.asfortranarray(X)
     results = [
-        PrequentialEvaluator(
-            "accuracy", n_warmup=30, run=RunOptions(kernels=engine == "auto")
+        sk.PrequentialEvaluator(
+            "accuracy", n_warmup=30, run=sk.RunOptions(kernels=engine == "auto")
         ).evaluate({"m": model}, rows, y, return_models=True)
         for engine in ("auto", "loop")
     ]
@@ -256,13 +248,13 @@ def test_models_around_others(model: Any, n_classes: int) -> None:
     np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
     assert_same_state(*(result.models["m"] for result in results))
     answers = [
-        prequential_predict(
+        sk.prequential_predict(
             model, rows, y, method=best_method(model), n_warmup=30, kernels=engine == "auto"
         )
         for engine in ("auto", "loop")
     ]
     # Beside labels, which are integers, rows become float64.
-    rtol = 1e-9 if isinstance(model, TemporallyAugmented) else 0.0
+    rtol = 1e-9 if isinstance(model, sk.TemporallyAugmented) else 0.0
     np.testing.assert_allclose(*answers, rtol=rtol, atol=0.0)
 
 

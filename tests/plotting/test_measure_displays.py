@@ -11,17 +11,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.metrics import zero_one_loss
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    MeanRegressor,
-    Persistent,
-    PersistentRegressor,
-    Polling,
-    PrequentialEvaluator,
-)
-from skstream.evaluation import EvaluationResult
+import skstream as sk
 from skstream.metrics import Measure
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import COLORS, measure_words, spread_apart
@@ -70,8 +60,8 @@ def edge_of_guess(ax: Any, far: float) -> dict[float, float]:
 
 
 @pytest.fixture(scope="module")
-def result() -> EvaluationResult:
-    evaluator = PrequentialEvaluator(
+def result() -> sk.EvaluationResult:
+    evaluator = sk.PrequentialEvaluator(
         {
             "err": "error",
             "accuracy": "accuracy",
@@ -82,16 +72,16 @@ def result() -> EvaluationResult:
         record_every=10,
         random_state=0,
     )
-    known = {"sgd": SGDClassifier(), "last": Persistent(), "majority": MajorityClass()}
+    known = {"sgd": SGDClassifier(), "last": sk.Persistent(), "majority": sk.MajorityClass()}
     return evaluator.evaluate(known, make_demo_stream(300))
 
 
 @pytest.fixture(scope="module")
 def delayed() -> Any:
-    evaluator = DelayedEvaluator(
-        ["accuracy", "error"], delay=20, polling=Polling(n_bins=4, poll_every=5)
+    evaluator = sk.DelayedEvaluator(
+        ["accuracy", "error"], delay=20, polling=sk.Polling(n_bins=4, poll_every=5)
     )
-    known = {"sgd": SGDClassifier(random_state=0), "last": Persistent()}
+    known = {"sgd": SGDClassifier(random_state=0), "last": sk.Persistent()}
     return evaluator.evaluate(known, make_demo_stream(300))
 
 
@@ -115,8 +105,10 @@ def test_the_grey_area_of_a_loss_lies_above_the_best_baseline(result, metric):
 
 def test_a_near_perfect_regressor_is_not_in_the_grey_area() -> None:
     X = np.random.default_rng(0).normal(size=(1000, 3))
-    known = {"sgd": SGDRegressor(), "mean": MeanRegressor(), "last": PersistentRegressor()}
-    evaluator = PrequentialEvaluator(["mae", "rmse", "r2"], forgetting="window:200", random_state=0)
+    known = {"sgd": SGDRegressor(), "mean": sk.MeanRegressor(), "last": sk.PersistentRegressor()}
+    evaluator = sk.PrequentialEvaluator(
+        ["mae", "rmse", "r2"], forgetting="window:200", random_state=0
+    )
     result = evaluator.evaluate(known, X, X @ [3.0, 1.0, 2.0])
     for metric in result.metric_names:
         low, high = guess_area(result.plot(metric).ax_)
@@ -135,9 +127,9 @@ def test_a_user_function_takes_part_as_soon_as_it_says_its_direction() -> None:
     def cost(y_true: Any, y_pred: Any) -> float:
         return 5.0 * float(np.mean(y_true != y_pred))
 
-    known = {"sgd": SGDClassifier(), "last": Persistent()}
+    known = {"sgd": SGDClassifier(), "last": sk.Persistent()}
     for direction in (None, False):
-        evaluator = PrequentialEvaluator([Measure(cost, higher_is_better=direction)])
+        evaluator = sk.PrequentialEvaluator([Measure(cost, higher_is_better=direction)])
         drawn = evaluator.evaluate(known, make_demo_stream(60)).plot()
         assert (guess_area(drawn.ax_) is None) == (direction is None)
 
@@ -435,9 +427,9 @@ def test_models_that_failed_are_named_as_such() -> None:
     drawn = display({"ok": curve(0.8), "sgd": curve(0.8)}, failed=["sgd"]).plot()
     assert entries(drawn.legend_) == ["ok", "sgd (failed)"]
 
-    evaluator = PrequentialEvaluator("accuracy", error_score=np.nan)
+    evaluator = sk.PrequentialEvaluator("accuracy", error_score=np.nan)
     with pytest.warns(FitFailedWarning):
-        known = {"sgd": FailsLater(0), "last": Persistent()}
+        known = {"sgd": FailsLater(0), "last": sk.Persistent()}
         result = evaluator.evaluate(known, make_demo_stream(20))
     assert entries(result.plot().legend_)[0] == "sgd (failed)"
 
@@ -465,7 +457,7 @@ def test_the_users_scale_and_direction_of_the_axis_stay() -> None:
     assert entries(drawn.legend_) == ["m"]
 
 
-def test_figures_can_be_pickled(result: EvaluationResult, delayed: Any) -> None:
+def test_figures_can_be_pickled(result: sk.EvaluationResult, delayed: Any) -> None:
     shares = BinnedPerformanceDisplay.from_bin_counts([delayed], "sgd")
     for drawn in (result.plot(drifts=[50]), delayed.plot(), delayed.plot(kind="costs"), shares):
         pickle.loads(pickle.dumps(drawn.figure_)).canvas.draw()
@@ -610,7 +602,7 @@ def test_bad_input_is_named_and_leaves_no_figure(result, options, error, message
     assert pyplot.get_fignums() == []
 
 
-def test_axes_of_another_kind_are_refused(result: EvaluationResult) -> None:
+def test_axes_of_another_kind_are_refused(result: sk.EvaluationResult) -> None:
     figure, axes = pyplot.subplots(2, 2)
     with pytest.raises(ValueError, match=r"ax must be one matplotlib Axes\. Got 4 instead"):
         result.plot(ax=axes)
@@ -634,7 +626,7 @@ def test_results_with_and_without_bins_are_not_confused(result, delayed):
         delayed.plot(kind="pie")
 
 
-def test_one_name_is_one_model(result: EvaluationResult) -> None:
+def test_one_name_is_one_model(result: sk.EvaluationResult) -> None:
     assert list(result.plot(models="sgd").lines_) == ["sgd"]
 
 
@@ -650,7 +642,7 @@ def test_a_result_without_rows_draws_and_prints() -> None:
 
 
 def test_global_settings_stay_and_the_users_figure_is_used(result, delayed):
-    folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(
+    folds = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(
         {"sgd": SGDClassifier()}, make_demo_stream(60)
     )
     settings = dict(matplotlib.rcParams)
@@ -666,7 +658,7 @@ def test_global_settings_stay_and_the_users_figure_is_used(result, delayed):
     assert (pyplot.gcf(), pyplot.gca()) == before
 
 
-def test_a_result_saved_before_measures_were_kept_can_be_drawn(result: EvaluationResult) -> None:
+def test_a_result_saved_before_measures_were_kept_can_be_drawn(result: sk.EvaluationResult) -> None:
     old = replace(result, measures={}, details=replace(result.details, mechanisms={}))
     drawn = old.plot("accuracy", forgetting="all")
     assert guess_area(drawn.ax_) is not None
