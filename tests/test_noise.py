@@ -19,16 +19,7 @@ from skstream.noise import LabelNoise, with_noise
 from skstream.streams import make_demo_stream
 from skstream.utils._seeds import row_hashes
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    cut,
-    make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
-    running,
-    twin,
-)
+from tests.kernels import _reference as ref
 
 SGD = SGDClassifier(random_state=0)
 
@@ -99,7 +90,7 @@ def test_weights_count_like_repetition():
 
 @given(
     seed=st.integers(0, 2**32 - 1),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     n_classes=st.integers(1, 4),
     weighted=st.booleans(),
     has_learnt=st.booleans(),
@@ -112,13 +103,13 @@ def test_kernel_is_the_loop(seed, timeline, n_classes, weighted, has_learnt):
     task = Task(np.array(["a", "b", "c", "d"])[:n_classes])
     weight = rng.integers(1, 4, n) * 0.7 if weighted else None
     X = rng.integers(0, 2, size=(n, 2))
-    block = make_block(X, rng.integers(0, n_classes, n), timeline, rng, weight)
+    block = ref.make_block(X, rng.integers(0, n_classes, n), timeline, rng, weight)
     if has_learnt:
         model.partial_fit(np.ones((2, 2)), task.classes[[0, 0]], classes=task.classes)
-    literal = twin(model)
-    expected = run_literally(literal, block, task)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    literal = ref.twin(model)
+    expected = ref.run_literally(literal, block, task)
+    kernel = ref.running(model, task)
+    answers = ref.run_kernel(kernel, ref.cut(block, ref.random_cuts(block, rng)))
     np.testing.assert_array_equal(answers, expected)
     kernel.export()
     assert joblib.hash(model) == joblib.hash(literal)

@@ -19,16 +19,7 @@ from skstream.streams import (
 )
 from skstream.streams._generators._components import Component
 from skstream.testing import check_stream_estimator
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_same_state,
-    cut,
-    make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
-    running,
-)
+from tests.kernels import _reference as ref
 
 STREAM = load_testbed("NSCX")
 X, Y = STREAM.rows(0, 400)
@@ -44,20 +35,20 @@ def test_the_answer_is_that_of_the_row():
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
-@pytest.mark.parametrize("timeline", TIMELINES)
+@pytest.mark.parametrize("timeline", ref.TIMELINES)
 def test_the_kernel_is_the_loop(timeline, method, rng):
     task = Task(STREAM.classes, method)
-    block = make_block(X[:50], np.searchsorted(STREAM.classes, Y[:50]), timeline, rng)
+    block = ref.make_block(X[:50], np.searchsorted(STREAM.classes, Y[:50]), timeline, rng)
     literal = BayesOptimal(STREAM)
-    expected = run_literally(literal, block, task)
+    expected = ref.run_literally(literal, block, task)
     model = BayesOptimal(STREAM)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    kernel = ref.running(model, task)
+    answers = ref.run_kernel(kernel, ref.cut(block, ref.random_cuts(block, rng)))
     np.testing.assert_array_equal(answers, expected)
     kernel.kernel.export(kernel.state)
     assert model.n_rows_learnt_ == literal.n_rows_learnt_
     model.stream = literal.stream
-    assert_same_state(model, literal)
+    ref.assert_same_state(model, literal)
 
 
 def test_contract():
