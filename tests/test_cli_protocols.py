@@ -19,6 +19,7 @@ from skstream.drift import DDM, PageHinkley
 from skstream.drift._detect import each
 from skstream.reports._answer import answer
 from skstream.streams import CSVStream, make_demo_stream
+from tests._programs import done, refused
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 
@@ -105,8 +106,7 @@ def test_label_times_of_columns(dated, run, csv_file, capsys):
     options = (
         ["--time", "came", "--label-time", "known"] if dated else ["--label-time", "row_known"]
     )
-    status, output, errors = run(*options, "--bins", "4", "--save", "out")
-    assert (status, errors) == (0, "")
+    output = done(run(*options, "--bins", "4", "--save", "out"))
     assert "Features: numbers x0, x1, x2, x3\n" in output
     expected = sk.DelayedEvaluator(
         "accuracy", random_state=0, polling=sk.Polling(n_bins=4)
@@ -128,8 +128,7 @@ def test_label_times_of_columns(dated, run, csv_file, capsys):
     ],
 )
 def test_delays_are_those_of_the_evaluator(options, delay, arrival, run, csv_file, capsys):
-    status, output, errors = run(*options, "--save", "out")
-    assert (status, errors) == (0, "")
+    output = done(run(*options, "--save", "out"))
     assert "Features: numbers x0, x1, x2, x3\n" in output
     if delay == "wait":
         hours = numbers(csv_file, "wait")
@@ -161,8 +160,7 @@ def test_a_generator_that_says_when_labels_come_is_evaluated_so(tmp_path, monkey
 
 
 def test_times_of_rows_let_forgetting_count_time(run: Run, csv_file: Path) -> None:
-    status, _, errors = run("--time", "came", "--forgetting", "window:2D", "--save", "out")
-    assert (status, errors) == (0, "")
+    done(run("--time", "came", "--forgetting", "window:2D", "--save", "out"))
     expected = sk.PrequentialEvaluator("accuracy", forgetting="window:2D", random_state=0).evaluate(
         models(), stream_of(csv_file, arrival="came")
     )
@@ -172,8 +170,7 @@ def test_times_of_rows_let_forgetting_count_time(run: Run, csv_file: Path) -> No
 
 
 def test_held_out_rows_may_have_times(run: Run, csv_file: Path) -> None:
-    status, _, errors = run("--time", "came", "--holdout", "100", "--every", "50", "--save", "out")
-    assert (status, errors) == (0, "")
+    done(run("--time", "came", "--holdout", "100", "--every", "50", "--save", "out"))
     X, y, _ = next(iter(stream_of(csv_file)))
     evaluator = sk.HoldoutEvaluator(
         "accuracy", holdout=(X[300:], y[300:]), every=50, random_state=0
@@ -184,11 +181,10 @@ def test_held_out_rows_may_have_times(run: Run, csv_file: Path) -> None:
 @pytest.mark.parametrize("strategy", [None, "cross", "split"])
 def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
     options = [] if strategy is None else ["--set", f"strategy={strategy}"]
-    status, output, errors = run(
+    output = done(run(
         "--folds", "6", *options, "--forgetting", "cumulative", "--forgetting", "window:50",
         "--save", "out",
-    )  # fmt: skip
-    assert (status, errors) == (0, "")
+    ))  # fmt: skip
     expected = sk.KFoldEvaluator(
         "accuracy",
         n_folds=6,
@@ -215,8 +211,7 @@ def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
     ],
 )
 def test_two_models_are_compared(options, evaluator, run, csv_file):
-    status, output, errors = run(*options, "--compare", "nb", "majority")
-    assert (status, errors) == (0, "")
+    output = done(run(*options, "--compare", "nb", "majority"))
     expected = evaluator.evaluate(models(), stream_of(csv_file))
     bin = None if expected.bins is None else 0  # the answers at arrival
     assert str(expected.compare("nb", "majority", bin=bin)) in output
@@ -225,8 +220,7 @@ def test_two_models_are_compared(options, evaluator, run, csv_file):
 def test_errors_of_numbers_are_compared_as_rows_become_many(run: Run, csv_file: Path) -> None:
     options = ("--compare", "mean", "lin", "--compare-with-best")
     model = "lin=pipeline('scaler', 'sgd-regressor')"
-    status, output, errors = run(*options, target="number", model=model)
-    assert (status, errors) == (0, "")
+    output = done(run(*options, target="number", model=model))
     names = {"persistent-regressor", "mean"}
     made = {name: model_of(name) for name in sorted(names, reverse=True)}
     made["lin"] = model_of("pipeline('scaler', 'sgd-regressor')")
@@ -252,8 +246,7 @@ def assert_answered(output: str, result: sk.EvaluationResult, metric: str) -> No
     ],
 )
 def test_the_best_model_is_that_of_the_answer(options, evaluator, run, csv_file):
-    status, output, errors = run(*options, "--metric", "kappa", "--compare-with-best", "kappa")
-    assert (status, errors) == (0, "")
+    output = done(run(*options, "--metric", "kappa", "--compare-with-best", "kappa"))
     assert_answered(output, evaluator.evaluate(models(), stream_of(csv_file)), "kappa")
 
 
@@ -275,10 +268,17 @@ def test_the_best_possible_answers_are_those_of_one_pass(options, capsys):
     ],
 )
 def test_monitors_find_what_those_of_python_find(options, evaluator, run, csv_file, capsys):
-    status, output, errors = run(
-        *options, "--monitor", "ddm", "--monitor", "ph=page-hinkley(threshold=8)", "--save", "out"
+    output = done(
+        run(
+            *options,
+            "--monitor",
+            "ddm",
+            "--monitor",
+            "ph=page-hinkley(threshold=8)",
+            "--save",
+            "out",
+        )
     )
-    assert (status, errors) == (0, "")
     monitors = {"ddm": sk.DriftMonitor(DDM()), "ph": sk.DriftMonitor(PageHinkley(threshold=8))}
     expected = evaluator("accuracy", random_state=0).evaluate(models(), stream_of(csv_file))
     found = sk.detect(expected, monitors)
@@ -380,8 +380,7 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
     ],
 )
 def test_options_that_make_no_sense_are_refused(arguments: list[str], words: str, run: Run) -> None:
-    status, output, errors = run(*arguments)
-    assert (status, output) == (2, "")
+    errors = refused(run(*arguments))
     assert words in errors
 
 

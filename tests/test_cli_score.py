@@ -10,6 +10,7 @@ import pytest
 
 from skstream import load, score_predictions
 from skstream.cli import main
+from tests._programs import done, refused
 
 Run = Callable[..., tuple[int, str, str]]
 LOG = {
@@ -40,12 +41,13 @@ def score(log: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def test_scores_are_those_of_the_columns(score: Run, tmp_path: Path, matplotlib: Any) -> None:
-    status, out, errors = score(
-        *("--predictions", "boosting=gbm", "--probabilities", "boosting=p"),
-        *("--metric", "auc", "--metric", "kappa", "--plot", tmp_path / "plot.png"),
-        *("--save", tmp_path / "saved"),
+    out = done(
+        score(
+            *("--predictions", "boosting=gbm", "--probabilities", "boosting=p"),
+            *("--metric", "auc", "--metric", "kappa", "--plot", tmp_path / "plot.png"),
+            *("--save", tmp_path / "saved"),
+        )
     )
-    assert (status, errors) == (0, "")
     expected = score_predictions(
         LOG["fraud"],
         {"boosting": LOG["gbm"]},
@@ -91,8 +93,7 @@ def test_a_young_log_without_a_fraud_is_scored(labels, tmp_path, capsys, pa):
         ["--set", f"classes={[first, second]}", "--probabilities", "m=second"],
         [*in_order, "--set", f"classes={[first, second]}"],
     ):
-        status, _, errors = run(*arguments)
-        assert (status, errors) == (0, ""), arguments
+        done(run(*arguments))
         result = load(tmp_path / "out" / "result.npz")
         assert result.scores["m"]["log_loss"] == pytest.approx(loss), arguments
         assert list(map(str, result.classes)) == sorted(labels)
@@ -127,15 +128,13 @@ def test_days_and_views(score: Run, tmp_path: Path) -> None:
 def test_rows_without_labels_are_estimated(score: Run, log: Path) -> None:
     log.write_text(log.read_text() + "\n,no,0.1,0.9,2025-01-05T12:00,")
     options = ("--probabilities", "m=p", "--time", "time", "--label-time", "known", "--estimate")
-    status, out, errors = score(*options)
-    assert (status, errors) == (0, "")
+    out = done(score(*options))
     assert "m: 1 of 7 rows wait for their labels." in out
     assert "m: which estimate is closest to the truth is not known yet." in out
 
 
 def test_groups_are_scored(score: Run) -> None:
-    status, out, errors = score("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm")
-    assert (status, errors) == (0, "")
+    out = done(score("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm"))
     expected = score_predictions(LOG["fraud"], {"gbm": LOG["gbm"]}, metrics="accuracy")
     assert str(expected) in out
     assert "2 groups of 6 rows: scores of all rows" in out
@@ -193,18 +192,18 @@ def test_one_command_scores_groups_and_what_waits(tmp_path, capsys, matplotlib, 
     ],
 )
 def test_mistakes_are_said(score: Run, arguments: tuple[str, ...], message: str) -> None:
-    status, out, errors = score(*arguments)
-    assert (status, out) == (2, "")
+    errors = refused(score(*arguments))
     assert message in errors
     assert len(errors.splitlines()) == 1
 
 
 def test_the_page_has_the_slices(score: Run, tmp_path: Path, matplotlib: Any) -> None:
     page = tmp_path / "page.html"
-    status, out, errors = score(
-        *("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm", "--report", page)
+    out = done(
+        score(
+            *("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm", "--report", page)
+        )
     )
-    assert (status, errors) == (0, "")
     assert f"Report: {page}" in out
     text = page.read_text("utf-8")
     assert "<h2>Slice scores</h2>" in text
@@ -213,14 +212,11 @@ def test_the_page_has_the_slices(score: Run, tmp_path: Path, matplotlib: Any) ->
 
 def test_the_target_names_groups_and_is_no_prediction(score: Run) -> None:
     given = ("--predictions", "gbm", "--metric", "accuracy")
-    status, out, _ = score(*given, "--slices", "fraud")
-    assert status == 0
+    out = done(score(*given, "--slices", "fraud"))
     assert ["yes", "3", "0.6667"] in [line.split() for line in out.splitlines()]
-    status, _, errors = score("--predictions", "m=fraud")
-    assert status == 2
+    errors = refused(score("--predictions", "m=fraud"))
     assert "name the column 'fraud', which is the target: the labels themselves" in errors
-    status, _, errors = score(*given, "--slices", "fruad")
-    assert status == 2
+    errors = refused(score(*given, "--slices", "fruad"))
     assert "asked for is the column 'fruad', which is not in" in errors
 
 
