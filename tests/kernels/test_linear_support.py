@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from skstream.core.engine.block import Block
 from skstream.kernels import Declined, Task, make_kernel
@@ -36,43 +36,6 @@ def asks(X: Any = X) -> Block:
     return Block(None, NONE, Y[:0], None, X, index, np.zeros(len(index), dtype=np.int64))
 
 
-class Subclass(SGDClassifier):
-    """Anything may be overridden."""
-
-
-REFUSED: dict[str, Any] = {
-    "average": SGDClassifier(average=True),
-    "average from some row on": SGDRegressor(average=10),
-    "early stopping": SGDClassifier(early_stopping=True),
-    "verbose": SGDClassifier(verbose=1),
-    "random generator": SGDClassifier(random_state=np.random.RandomState(0)),
-    "negative power": SGDRegressor(power_t=-0.5),
-    "huge power": SGDRegressor(power_t=50.0),
-    "no alpha for optimal": SGDClassifier(alpha=0.0),
-    "tiny alpha": SGDClassifier(alpha=1e-200),
-    "balanced": SGDClassifier(class_weight="balanced"),
-    "weight of an unknown class": SGDClassifier(class_weight={5: 1.0}),
-    "unknown loss": SGDClassifier(loss="log"),
-    "loss for classifiers": SGDRegressor(loss="hinge"),
-    "unknown penalty": SGDClassifier(penalty="l3"),
-    "unknown rate": SGDClassifier(learning_rate="fast"),
-    "pa1 with another loss": SGDClassifier(loss="log_loss", learning_rate="pa1"),
-    "no l1_ratio": SGDClassifier(penalty="elasticnet", l1_ratio=None),
-    "no step": SGDRegressor(eta0=0.0),
-    "infinite step": SGDRegressor(eta0=np.inf),
-    "wrong type": SGDClassifier(alpha="small"),
-    "subclass": Subclass(),
-    "perceptron that averages": Perceptron().set_params(verbose=2),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused(name: str) -> None:
-    estimator = REFUSED[name]
-    task = Task(None) if isinstance(estimator, SGDRegressor) else BINARY
-    assert make_kernel(estimator, task) is None
-
-
 SUPPORTED: dict[str, Any] = {
     "no penalty": SGDClassifier(penalty=None, l1_ratio=None),
     "no alpha": SGDRegressor(alpha=0.0),
@@ -95,47 +58,6 @@ def test_supports_draws_no_random_numbers() -> None:
     state = np.random.get_state()[1].copy()
     running(SGDClassifier(), BINARY)
     np.testing.assert_array_equal(np.random.get_state()[1], state)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "task"),
-    [
-        (SGDClassifier(), Task(np.array([0, 1]), batch_size=2)),
-        (SGDClassifier(), Task(np.array([0]))),
-        (SGDClassifier(), Task(None)),
-        (SGDClassifier(), Task(np.array([0, 1]), "predict_proba")),
-        (Perceptron(), Task(np.array([0, 1]), "predict_proba")),
-        (SGDRegressor(), Task(None, "decision_function")),
-        (SGDRegressor(), Task(np.array([0, 1]))),
-    ],
-)
-def test_refused_tasks(estimator: Any, task: Task) -> None:
-    assert make_kernel(estimator, task) is None
-
-
-def fitted(**changes: Any) -> SGDClassifier:
-    model = SGDClassifier().partial_fit(X, Y, classes=[0, 1])
-    for name, value in changes.items():
-        setattr(model, name, value)
-    return model
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        fitted(classes_=np.array([0, 2])),
-        fitted(coef_=np.zeros((1, 3), dtype=np.float16)),
-        fitted(intercept_=np.zeros(1, dtype=np.float32)),
-        fitted(coef_=sparse.csr_array((1, 3))),
-        fitted(coef_=np.zeros((1, 4))),
-        fitted(intercept_=np.zeros(2)),
-        fitted(t_=1.5),
-        SGDClassifier().partial_fit(X, Y, classes=[0, 1, 2]),
-    ],
-)
-def test_fitted_states_that_are_not_taken_up(model: Any) -> None:
-    assert make_kernel(fitted(), BINARY) is not None
-    assert make_kernel(model, BINARY) is None
 
 
 def test_half_fitted_estimators_are_not_taken_up() -> None:
@@ -421,9 +343,3 @@ def test_the_number_of_a_warm_start_keeps_its_type(kind: Any) -> None:
     run_row_by_row(twin, learns(), BINARY)
     assert type(model.t_) is type(twin.t_)
     assert_same_state(model, twin)
-
-
-def test_a_fitted_weight_that_is_not_finite_is_refused() -> None:
-    model = SGDClassifier().partial_fit(X[:5], Y[:5], classes=[0, 1])
-    model.coef_[0, 1] = np.inf
-    assert make_kernel(model, BINARY) is None

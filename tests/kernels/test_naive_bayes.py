@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
 from skstream.core.engine.block import Block
-from skstream.kernels import Declined, Task, make_kernel
+from skstream.kernels import Declined, Task
 from skstream.kernels.naive_bayes import counts as counts_module
 from tests._examples import examples
 from tests.kernels import _reference as ref
@@ -246,56 +246,6 @@ def test_declines_fractional_weights_of_wide_sparse_rows() -> None:
     block = ref.make_block(X, labels(rng, 20, 2), "prequential", rng, np.full(20, 0.5))
     with pytest.raises(Declined):
         ref.running(BernoulliNB(), Task(np.arange(2))).run(block)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        MultinomialNB(alpha=0),
-        MultinomialNB(alpha=1e-11, force_alpha=False),
-        MultinomialNB(alpha=-1.0),
-        MultinomialNB(alpha=np.inf),
-        MultinomialNB(alpha="1"),
-        MultinomialNB(alpha=[1.0, 0.0]),
-        MultinomialNB(alpha=[[1.0]]),
-        MultinomialNB(force_alpha=1),
-        MultinomialNB(fit_prior="yes"),
-        MultinomialNB(class_prior=[0.5, 0.2, 0.3]),
-        MultinomialNB(class_prior=[0.0, 1.0]),
-        MultinomialNB(class_prior="uniform"),
-        BernoulliNB(alpha=[1.0, 1.0]),
-        BernoulliNB(alpha=1e-8),
-        BernoulliNB(binarize=-0.5),
-        BernoulliNB(binarize="mean"),
-        ComplementNB(norm=1),
-        CategoricalNB(),
-        CategoricalNB(min_categories=0),
-        CategoricalNB(min_categories=[2.5]),
-        CategoricalNB(min_categories=3, alpha=[1.0]),
-        CategoricalNB(min_categories=2).fit([[4], [0]], [0, 1]),
-        MultinomialNB().fit([[1], [2]], [0, 2]),
-    ],
-    ids=repr,
-)
-def test_refuses_what_it_cannot_do_exactly(model: Any) -> None:
-    assert make_kernel(model, Task(np.arange(2))) is None
-
-
-@pytest.mark.parametrize(
-    "task",
-    [
-        Task(np.arange(2), "decision_function"),
-        Task(None),
-        Task(np.array([0.5, 1.5])),
-        Task(np.array([0, "a"], dtype=object)),
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("model", [MultinomialNB(), BernoulliNB()], ids=repr)
-def test_refuses_other_tasks_and_subclasses(model: Any, task: Task) -> None:
-    assert make_kernel(model, task) is None
-    subclass = type("Mine", (type(model),), {})
-    assert make_kernel(subclass(), Task(np.arange(2))) is None
 
 
 def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,39 +141,6 @@ def test_goes_on_from_rows_of_weight_zero(rng: np.random.Generator) -> None:
     ref.assert_same_state(kernel.estimator, model, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"var_smoothing": -1.0},
-        {"var_smoothing": np.inf},
-        {"var_smoothing": "1e-9"},
-        {"priors": [0.5, 0.4]},
-        {"priors": [0.2, 0.3, 0.5]},
-        {"priors": [0.0, 1.0]},
-        {"priors": "uniform"},
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-def test_refuses_parameters(model: Any, parameters: dict[str, Any]) -> None:
-    assert make_kernel(clone(model).set_params(**parameters), Task(np.arange(2))) is None
-
-
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-def test_refuses_other_tasks_states_and_subclasses(model: Any) -> None:
-    task = Task(np.arange(2))
-    X, y = np.array([[0.0], [1.0]]), [0, 1]
-    assert make_kernel(model, task) is not None
-    assert make_kernel(model, Task(np.arange(2), batch_size=2)) is None
-    assert make_kernel(model, Task(np.arange(2), "decision_function")) is None
-    assert make_kernel(model, Task(None)) is None
-    assert make_kernel(clone(model).fit(X, [0, 2]), task) is None
-    mixed = GaussianNB().fit(X, y)
-    mixed.theta_ = mixed.theta_.astype(np.float32)
-    assert make_kernel(mixed, task) is None
-    assert make_kernel(type("Mine", (type(model),), {})(), task) is None
-
-
 def test_constant_features_give_nan_as_in_scikit_learn() -> None:
     """scikit-learn issue 19837: the first class with NaN is the answer to everything."""
     rng = np.random.default_rng(9)
