@@ -177,8 +177,7 @@ def by_module(
 
 
 @pytest.mark.parametrize(
-    "rule",
-    [upward_imports, private_sklearn_imports, early_optional_imports, relative_imports],
+    "rule", [upward_imports, private_sklearn_imports, early_optional_imports, relative_imports]
 )
 def test_no_file_breaks_a_rule_of_imports(rule: Callable[[str, str], list[Any]]) -> None:
     assert "skstream.utils._optional" in SOURCES

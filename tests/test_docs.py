@@ -41,7 +41,7 @@ SHORTER = {
         'ParquetStream("gmsc.parquet", target="class")': (
             '__import__("skstream").streams.take_rows('
             'ParquetStream("gmsc.parquet", target="class"), 20_000)'
-        ),
+        )
     },
     "benchmark_suites": {"3000": "600", "2000": "400"},
 }
@@ -190,15 +190,11 @@ def test_a_page_that_fails_is_caught(text: str, tmp_path: Path, run_program: Run
         run_program(program, tmp_path)
 
 
-def test_the_readme_writes_the_file_of_its_first_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_readme_writes_the_file_of_its_first_table(tmp_path, monkeypatch, pd, pa):
     """With what OpenML gives, the program in the README writes the stream that the table is of."""
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     source = skstream.ParquetStream(data_path("electricity"), target="class")
     X, y = (np.concatenate([chunk[place] for chunk in source]) for place in (0, 1))
-    fetched = as_stream(pandas.DataFrame(X, columns=source.feature_names), y)
+    fetched = as_stream(pd.DataFrame(X, columns=source.feature_names), y)
     monkeypatch.setattr("skstream.streams.fetch_electricity", lambda: fetched)
     program = re.search(r"^python -c '([^']*)'", (PROJECT / "README.md").read_text("utf-8"), re.M)
     assert program is not None
@@ -210,9 +206,8 @@ def test_the_readme_writes_the_file_of_its_first_table(
         np.testing.assert_array_equal(np.concatenate([chunk[place] for chunk in written]), expected)
 
 
-def test_the_first_table_of_the_readme_is_what_its_command_prints() -> None:
+def test_the_first_table_of_the_readme_is_what_its_command_prints(pa):
     """All columns but the seconds."""
-    pytest.importorskip("pyarrow")
     folder = data_path("electricity").parent
     text = (PROJECT / "README.md").read_text("utf-8")
     found = re.search(r"```\n(skstream evaluate .*?)```\s+```\n(model .*?)```", text, re.DOTALL)

@@ -102,9 +102,8 @@ def test_another_record_is_another_page() -> None:
     assert fidelity.page(changed) != fidelity.page(RECORD)
 
 
-def test_exact_figures_come_out_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_exact_figures_come_out_again(monkeypatch, tmp_path, pa):
     """The cheapest of the runs, as it stands."""
-    pytest.importorskip("pyarrow")
     monkeypatch.setattr(fidelity, "OUTPUT", tmp_path)
     found, recorded = fidelity.run_script("fold_tests", full=False), RECORD["fold_tests"]
     assert len(found["rows"]) == len(recorded["rows"])
@@ -125,9 +124,7 @@ def test_exact_figures_come_out_again(monkeypatch: pytest.MonkeyPatch, tmp_path:
         (replace(FIGURE, theirs="miss", ours="miss"), 0.0, False, True),
     ],
 )
-def test_what_is_within_the_tolerance(
-    row: Row, tolerance: float, relative: bool, is_good: bool
-) -> None:
+def test_what_is_within_the_tolerance(row, tolerance, relative, is_good):
     assert row.is_within(tolerance, relative=relative) == is_good
 
 
@@ -156,8 +153,7 @@ def test_rows_are_lines_that_are_read_again(tmp_path: Path) -> None:
     assert rows == [FIGURE, replace(FIGURE, line="RBF")]
 
 
-def test_a_script_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow")
+def test_a_script_that_fails_is_named(monkeypatch, pa):
     monkeypatch.setitem(RUNS, "fold_tests", replace(RUNS["fold_tests"], options="--part none"))
     with pytest.raises(RuntimeError, match=r"--part none failed:\n(.|\n)*invalid choice"):
         fidelity.run_script("fold_tests", full=False)

@@ -325,12 +325,11 @@ def test_bounds_that_do_not_hold_name_the_model_and_the_row():
         result.compare("p", "m", bounds=(0, 20))
 
 
-def test_arrays_of_arrow_are_labels():
-    arrow = pytest.importorskip("pyarrow")
+def test_arrays_of_arrow_are_labels(pa):
     halves = ["b", "a", "a"] * 10
     evaluator = PrequentialEvaluator("accuracy")
     rows = np.zeros((30, 1))
-    scores = evaluator.evaluate(Persistent(), rows, arrow.array(halves)).scores
+    scores = evaluator.evaluate(Persistent(), rows, pa.array(halves)).scores
     assert scores == evaluator.evaluate(Persistent(), rows, halves).scores
 
 

@@ -128,9 +128,7 @@ def test_what_cannot_be_is_said() -> None:
         class_report(Y)  # type: ignore[arg-type]
 
 
-def test_frames_and_pictures() -> None:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_frames_and_pictures(matplotlib: Any, pd: Any) -> None:
     report = class_report(scored(unanswered="wrong"), forgetting="window:50")
     frame = report.to_frame()
     assert frame.loc["b", "rows"] == (Y == "b").sum()

@@ -303,10 +303,9 @@ def test_a_kernel_that_cannot_be_made_leaves_the_model_to_the_loop(monkeypatch):
     assert result.paths["Persistent"].startswith("loop")
 
 
-def test_colliding_names_of_columns_are_named(rows):
-    pandas = pytest.importorskip("pandas")
+def test_colliding_names_of_columns_are_named(rows, pd):
     label = f"previous_label_1={rows[1][0]}"
-    X = pandas.DataFrame(rows[0], columns=["a", "b", "c", label])
+    X = pd.DataFrame(rows[0], columns=["a", "b", "c", label])
     model = TemporallyAugmented(IncrementalGaussianNB())
     with pytest.raises(ModelError, match=rf"failed while .* row 0: .*{label}.* Rename them"):
         PrequentialEvaluator("accuracy").evaluate(model, X, rows[1])

@@ -258,8 +258,7 @@ def test_live_rows_in_order_are_not_named_nor_those_of_a_call_that_failed() -> N
         run.update(frame[9:], Y[9:]).update(frame[::-1], Y, arrival=np.arange(N))
 
 
-def test_dates_without_a_time_and_the_index_of_labels_say_the_order() -> None:
-    pd = pytest.importorskip("pandas")
+def test_dates_without_a_time_and_the_index_of_labels_say_the_order(pd: Any) -> None:
     days = pd.Series(pd.date_range("2024-01-01", periods=N))[::-1].reset_index(drop=True)
     plain = pd.DataFrame(X, columns=["a", "b"])
     for when in (days.dt.date, days.dt.strftime("%Y-%m-%d")):

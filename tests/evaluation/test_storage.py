@@ -129,8 +129,7 @@ def test_every_damaged_checkpoint_is_refused_before_it_is_unpickled(tmp_path, ru
             load_run(path)
 
 
-def test_no_damaged_result_loads_as_another_one(tmp_path, run, delayed_result):
-    rng = np.random.default_rng(0)
+def test_no_damaged_result_loads_as_another_one(tmp_path, run, delayed_result, rng):
     path = tmp_path / "damaged.npz"
     for result in (run.result(), delayed_result):
         good = result.save(tmp_path / "result.npz").read_bytes()

@@ -119,9 +119,7 @@ def seeded(model: Any) -> Any:
     has_learnt=st.booleans(),
 )
 @examples(3)
-def test_kernel_is_the_loop(
-    name: str, seed: int, timeline: str, method: str, weighted: bool, has_learnt: bool
-) -> None:
+def test_kernel_is_the_loop(name, seed, timeline, method, weighted, has_learnt):
     if method == "predict_proba" and name.endswith("Persistent"):
         method = "predict"  # it has no probabilities
     rng = np.random.default_rng(seed)
