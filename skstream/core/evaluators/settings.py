@@ -28,6 +28,7 @@ from skstream.utils._labels import LabelSpace, as_labels, distinct_labels, liste
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 from skstream.utils._validation import (
+    as_learner,
     differs_from_new,
     fitted_copy,
     is_fitted,
@@ -374,7 +375,7 @@ def named_models(models: Any) -> dict[str, Any]:
         named = names_as_text(models, "models")
     else:
         is_one = isinstance(models, (str, bytes)) or hasattr(models, "partial_fit")
-        several = isinstance(models, Sequence) and not (is_one or is_foreign(models))
+        several = isinstance(models, Sequence) and not (is_one or adapted(models) is not models)
         named, listed_models = {}, list(map(adapted, models if several else [models]))
         names, seen = list(map(name_of, listed_models)), Counter[str]()
         for name, model in zip(names, listed_models, strict=True):
@@ -642,16 +643,12 @@ def offer_adapter(is_known: Callable[[Any], bool], adapt: Callable[[Any], Any]) 
     _ADAPTERS[is_known] = adapt
 
 
-def is_foreign(model: Any) -> bool:
-    """Whether an object is a model of a library whose models are adapted."""
-    return not hasattr(model, "partial_fit") and any(is_known(model) for is_known in _ADAPTERS)
-
-
 def adapted(model: Any) -> Any:
-    """Return a model of another library as an estimator; anything else as it is."""
-    if not is_foreign(model):
+    """Return a model of another library as an estimator; others as they learn along a stream."""
+    if hasattr(model, "partial_fit"):
         return model
-    return next(adapt for is_known, adapt in _ADAPTERS.items() if is_known(model))(model)
+    known = (adapt for is_known, adapt in _ADAPTERS.items() if is_known(model))
+    return next(known, as_learner)(model)
 
 
 def name_of(model: Any) -> str:
