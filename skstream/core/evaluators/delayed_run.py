@@ -445,6 +445,7 @@ class DelayedRun(EvaluationRun):
             self.n_rows,
             is_given(rows.y),
             rows.weight,
+            rows.given,
             arrival=rows.arrival,
             label_time=rows.label_time,
             expected=np.isfinite(rows.label_time) | (rows.ids is not None),

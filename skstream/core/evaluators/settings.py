@@ -621,6 +621,12 @@ def check_protocol(
     """
     for name, model in models.items():
         for part in learning_parts(model):
+            if part is not model and hasattr(part, "time_passes"):
+                raise ValueError(
+                    f"{type(part).__name__} inside model '{name}' counts time, and only the model "
+                    "that is evaluated is told it, not one inside another. Let it count rows, or "
+                    f"put {type(model).__name__} inside it."
+                )
             if isinstance(part, type) or not hasattr(part, "why_not_evaluated"):
                 continue
             fitted = warm_start and is_fitted(part)

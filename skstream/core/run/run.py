@@ -363,7 +363,7 @@ class EvaluationRun(Exclusive):
         return begin + self._pace.size
 
     def _take_step(self, rows: EncodedRows) -> None:
-        arrivals = Arrivals(self.n_rows, is_given(rows.y), rows.weight)
+        arrivals = Arrivals(self.n_rows, is_given(rows.y), rows.weight, rows.came)
         self._take_event(partial(self._note_arrived, rows), arrivals, rows.X, rows.y)
 
     def _take_event(self, note: Note, *event: Any) -> None:

@@ -29,11 +29,14 @@ class Arrivals:
         Whether the row has a label.
     weight : ndarray of shape (n_rows,), dtype float64, or None
         The user's ``sample_weight``; None where there is none.
+    came : ndarray of shape (n_rows,) or None
+        When they came, as the user gave it.
     """
 
     first_row: int
     labelled: np.ndarray
     weight: np.ndarray | None = None
+    came: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
