@@ -500,7 +500,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             )
         was_tuned = self._run.tuned is not None
         self._run.is_live = True
-        self._run.update(X, y, sample_weight=weight)
+        self._run.learn(X, y, weight)
         self._warn_of_failures()
         if self._run.tuned is not None and not was_tuned:
             self._run.warn_of_undefined()

@@ -402,11 +402,13 @@ def test_an_iterator_of_held_out_rows_is_read_once(tmp_path):
     once.set_params(holdout=fresh_sets(), n_jobs=2)
     with pytest.raises(ValueError, match="each worker needs all of its rows: pass n_jobs=1"):
         once.evaluate(models(), X[TRAIN], Y[TRAIN])
-    run = once.start(Persistent(), classes=["a", "b", "c"]).update(X[:80], Y[:80])
+    run = once.start(Persistent(), classes=["a", "b", "c"])
+    run.update(X[:80], Y[:80])
     with pytest.raises(ValueError, match=r"cannot be saved: its holdout is a one-shot.*list of"):
         run.save(tmp_path / "run")
     again = once.set_params(holdout=fresh_sets).start(Persistent(), classes=["a", "b", "c"])
-    assert load_run(again.update(X[:80], Y[:80]).save(tmp_path / "run")).n_rows == 80
+    again.update(X[:80], Y[:80])
+    assert load_run(again.save(tmp_path / "run")).n_rows == 80
 
 
 @pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, as_frame])
