@@ -73,9 +73,7 @@ class Paper:
 
 
 RUNS = {
-    "gama_estimates": Run(
-        "estimates_of_error", "--trees", note="10 seeds, as in the paper"
-    ),
+    "gama_estimates": Run("estimates_of_error", "--trees", note="10 seeds, as in the paper"),
     "gama_comparison": Run("gama_comparison", note="the authors' file of SEA, two generated ones"),
     "gama_bayes": Run("gama_drift", "--seeds 3", "", "3 of the paper's 10 seeds"),
     "gama_trees": Run("gama_drift", "--trees", note="10 seeds, as in the paper"),
