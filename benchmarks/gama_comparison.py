@@ -43,7 +43,8 @@ from skstream import (
 from skstream.drift import PageHinkley
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats import mcnemar_curve
-from skstream.stats._mcnemar import McNemarCurve, QStatisticResult
+from skstream.stats._mcnemar import McNemarCurve
+from skstream.stats._q_statistic import QStatisticResult
 from skstream.streams import SEA
 
 WEEK = 7 * PERIODS_OF_A_DAY

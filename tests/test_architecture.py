@@ -233,7 +233,7 @@ BROKEN: list[tuple[Callable[[str, str], list[Any]], str, list[str]]] = [
         upward_imports,
         "skstream.metrics._kappa",
         [
-            "import skstream.kernels.neighbors",
+            "import skstream.kernels.tree",
             "from skstream import kernels",
             "from skstream import kappa_score",
             "import skstream",

@@ -21,7 +21,7 @@ from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, make_stream_preprocessor
 from skstream.refit import PeriodicRefit, check_can_be_fitted
 from skstream.streams import GaussianMixtureStream, GeneratedStream, Stream, load_testbed
-from skstream.streams._composition._joined import FirstRows
+from skstream.streams._composition._runs import FirstRows
 from skstream.streams._generators._testbed import TESTBED
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import

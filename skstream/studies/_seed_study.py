@@ -20,7 +20,7 @@ from skstream.core.result.select import (
 from skstream.reports._compare import higher_is_better, rank
 from skstream.reports._report import answers_of, heading
 from skstream.stats import compare_with_best
-from skstream.stats._fold_tests import BestModelResult, Correction, why_not_told
+from skstream.stats._best import BestModelResult, Correction, why_not_told
 from skstream.stats._ranks import FriedmanNemenyiResult
 from skstream.stats._report import forgetting_words, plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift

@@ -20,7 +20,7 @@ from skstream.drift import (
     ErrorRatio,
     PageHinkley,
     RandomAlarm,
-    _detectors,
+    _page_hinkley,
 )
 from tests._examples import examples
 from tests.drift._checks import check_cuts
@@ -131,7 +131,7 @@ def test_cutting_catches_sums_that_depend_on_the_call(monkeypatch):
     parts = np.split(np.random.default_rng(0).random(3000), [10, 700, 777, 2000, 2001])
     check_cuts(PageHinkley(), parts)
     start_last = lambda start, steps: start + np.cumsum(np.append(0.0, steps))  # noqa: E731
-    monkeypatch.setattr(_detectors, "running_sums", start_last)
+    monkeypatch.setattr(_page_hinkley, "running_sums", start_last)
     with pytest.raises(AssertionError):
         check_cuts(PageHinkley(), parts)
 

@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-import skstream.kernels.wrappers as temporal_kernels
+import skstream.kernels.temporal as temporal_kernels
 from skstream.baselines import MajorityClass
 from skstream.core.engine.block import Block
 from skstream.kernels import (

@@ -17,7 +17,7 @@ from skstream import (
     PrequentialEvaluator,
 )
 from skstream.plotting import ReliabilityDisplay
-from skstream.stats._checks import wilson
+from skstream.stats._pairs import wilson
 from skstream.streams import SEA, make_demo_stream
 from tests.evaluation._models import FailsLater
 

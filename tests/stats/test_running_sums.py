@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from skstream.core.measures.checkpoints import MAX_CHECKPOINTS, CheckpointRecorder
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.stats._anytime import RunningAnytimeComparison
-from skstream.stats._mcnemar import RunningMcNemar, RunningQStatistic
+from skstream.stats._mcnemar import RunningMcNemar
+from skstream.stats._q_statistic import RunningQStatistic
 from skstream.utils._running_sums import RunningSum
 from tests._examples import examples
 from tests.stats._streams import random_blocks, random_losses, seeds

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from skstream import KFoldEvaluator, PrequentialEvaluator, RunOptions
 from skstream.stats import anytime_comparison, mcnemar, mcnemar_curve, q_statistic
 from skstream.stats._anytime import RunningAnytimeComparison
-from skstream.stats._mcnemar import RunningMcNemar, RunningQStatistic
+from skstream.stats._mcnemar import RunningMcNemar
+from skstream.stats._q_statistic import RunningQStatistic
 from tests._examples import examples, newest_alone
 from tests.stats._streams import random_losses, seeds
 from tests.stats.test_mcnemar import MECHANISMS, literal_curve

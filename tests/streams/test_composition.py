@@ -41,7 +41,7 @@ from skstream.streams import (
     with_imbalance,
     with_label_noise,
 )
-from skstream.streams._composition import _changed, _joined
+from skstream.streams._composition import _imbalance, _join
 from skstream.streams._composition._base import ComposedStream
 from tests._examples import examples
 
@@ -169,7 +169,7 @@ def test_own_blocks_do_not_show(make, size, monkeypatch):
     stream = make(sea(1), sea(2))
     whole = rows_of(stream)
     if "label_time" not in whole:  # which is drawn in blocks
-        for module in (_changed, _joined):
+        for module in (_imbalance, _join):
             monkeypatch.setattr(module, "BLOCK", size)
     stream = make(sea(1, chunk_size=7), sea(2, chunk_size=9))
     assert same(rows_of(stream), whole)

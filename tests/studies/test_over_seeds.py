@@ -30,7 +30,7 @@ from skstream.core.engine.answers import ModelError
 from skstream.core.evaluators import execution as _execution
 from skstream.core.rows.arrays import ArrayStream
 from skstream.stats import compare_with_best, wilcoxon
-from skstream.stats._fold_tests import holm
+from skstream.stats._best import holm
 from skstream.streams import SEA, Sine
 from skstream.studies import _over_seeds
 from skstream.studies._seed_study import SeedStudy

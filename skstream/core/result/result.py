@@ -690,7 +690,7 @@ class EvaluationResult:
         Prequential evaluation after 200 rows.
         <BLANKLINE>
         """
-        return str(report("report", "to_markdown")(self, digits))
+        return str(report("paper_tables", "to_markdown")(self, digits))
 
     def to_latex(self, *, digits: int = 4, label: str | None = None) -> str:
         """Return the scores as a table for a paper, for LaTeX's package booktabs.
@@ -712,7 +712,7 @@ class EvaluationResult:
         ValueError
             If LaTeX cannot read the label, or `digits` is no whole number of at least 0.
         """
-        return str(report("report", "to_latex")(self, digits, label))
+        return str(report("paper_tables", "to_latex")(self, digits, label))
 
     def save(self, path: str | Path) -> Path:
         """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
