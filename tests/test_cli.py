@@ -540,6 +540,7 @@ def test_held_out_rows_are_asked_at_checkpoints(way, run, csv_file, here):
     [
         (["--every", "5"], "add --holdout"),
         (["--holdout", "none.csv"], "--holdout none.csv: there is no such file"),
+        (["--holdout", "empty.csv"], "--holdout empty.csv holds no row"),
         (["--holdout", "600"], "--holdout 600 leaves none of the 600 rows to learn"),
         (["--holdout", "50", "--n-rows", "50"], "leaves none of the 50 rows to learn"),
         (["--holdout", "{file}"], "is a file of the stream itself"),
@@ -547,16 +548,11 @@ def test_held_out_rows_are_asked_at_checkpoints(way, run, csv_file, here):
         (["--holdout", "next", "--set", "batch_size=2"], "HoldoutEvaluator has no such parameter"),
     ],
 )
-def test_wrong_options_of_holdout_are_named(arguments, words, run, csv_file):
+def test_wrong_options_of_holdout_are_named(arguments, words, run, csv_file, here):
+    write(here / "empty.csv", csv_file.read_text().splitlines()[0] + "\n")
     given = [argument.format(file=csv_file) for argument in arguments]
     errors = refused(run("evaluate", csv_file, "--target", "label", *given))
     assert words in errors
-
-
-def test_a_holdout_file_without_rows_is_named(run: Run, csv_file: Path, here: Path) -> None:
-    write(here / "none.csv", csv_file.read_text().splitlines()[0] + "\n")
-    errors = refused(run("evaluate", csv_file, "--target", "label", "--holdout", "none.csv"))
-    assert "--holdout none.csv holds no row" in errors
 
 
 def test_without_a_warmup_the_baselines_are_asked(run: Run, csv_file: Path) -> None:
