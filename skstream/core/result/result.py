@@ -17,6 +17,7 @@ from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure
 from skstream.core.result.select import (
     as_passed,
+    cost_columns,
     curve_of_one,
     end_at_failures,
     final_value,
@@ -333,6 +334,28 @@ class EvaluationResult:
         """
         pandas = optional_import("pandas", "to_frame()")
         return pandas.DataFrame(tidy_columns(self))
+
+    def costs_to_frame(self) -> Any:
+        """Return the costs along the stream as a tidy data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns model, fold, row, seconds, size: a row for each checkpoint. After row there is
+            time, where there are `times`. ``seconds`` are those in the model until then. They are
+            noted at the ends of steps, each of which takes about a fifth of a second, and are
+            divided by rows in between. ``size`` is that in bytes as it was last measured, NaN
+            before: to measure it, the model is pickled, which is done only when the number of rows
+            has doubled (from 1,024 on) and at the end; of models of other libraries at the end
+            alone.
+
+        Raises
+        ------
+        ValueError
+            If they are not known, as in files of earlier versions.
+        """
+        pandas = optional_import("pandas", "costs_to_frame()")
+        return pandas.DataFrame(cost_columns(self))
 
     def rescore(
         self,
