@@ -456,8 +456,8 @@ class EvaluationResult:
 
     def compare(
         self,
-        a: str,
-        b: str,
+        a: str | None = None,
+        b: str | None = None,
         *,
         test: str = "auto",
         metric: str | Measure | None = None,
@@ -469,16 +469,18 @@ class EvaluationResult:
         over_time: bool = False,
         **options: Any,
     ) -> Any:
-        """Test whether two models differ.
+        """Test whether two models differ, or any of all: ``compare(test="friedman")``.
 
         Parameters
         ----------
-        a, b : str
-            Names of the models. Choose them before you look at the scores: the best of several,
-            tested because it is the best, is called better too often. Use `rank` for several
-            models, or divide ``alpha`` by the number of pairs.
-        test : {"auto", "wilcoxon", "sign", "anytime", "mcnemar", "q"}, default="auto"
-            "wilcoxon" and "sign" compare the values of `metric` over folds. The others compare the
+        a, b : str, default=None
+            Names of the models; None, with ``test="friedman"`` alone: all models. Choose them
+            before you look at the scores: the best of several, tested because it is the best, is
+            called better too often. Use `rank` for several models, or divide ``alpha`` by the
+            number of pairs.
+        test : {"auto", "wilcoxon", "sign", "friedman", "anytime", "mcnemar", "q"}, default="auto"
+            "wilcoxon" and "sign" compare the values of `metric` over folds; so does "friedman", of
+            any number of models, as `rank` does. The others compare the
             losses row by row: "anytime" is valid for any number of looks at the result. "auto" is
             "wilcoxon" for several folds and "anytime" for one (that of `fold`, if given).
         metric : str or Measure, default=None
