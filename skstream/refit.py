@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from skstream._meta import InnerMethods, MetaEstimator, OrderedScore, check_divisible_rows
 from skstream.adaptive import read_until_alarm
 from skstream.base import (
+    check_can_learn,
     check_classes,
     check_labels,
     check_some_weight,
@@ -588,7 +589,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         if self.before is not None:
             if isinstance(self.before, type):
                 raise TypeError(f"before={self.before.__name__} is a class; pass an instance.")
-            learner(self.before)  # says what is missing
+            check_can_learn(self.before)
             if is_regressor(self.before) != is_regressor(self.estimator):
                 raise TypeError(
                     f"before={self.before!r} answers up to the first refit of "
@@ -827,7 +828,7 @@ def _fitted(model: PeriodicRefit, part: Part, classes: NDArray[Any] | None) -> A
     """Fit a copy of the estimator to rows, which stay as they are."""
     X, y, weight, _ = part
     y = y.copy() if classes is None else classes[y]
-    estimator = unfitted_copy(model.estimator)
+    estimator = unfitted_copy(model.estimator, learns=False)
     if model.weight_decay is not None and model.weight_decay < 1.0:
         decay: Floats = np.power(float(model.weight_decay), np.arange(len(y) - 1, -1, -1))
         weight = decay if weight is None else weight * decay

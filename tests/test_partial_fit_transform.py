@@ -162,13 +162,12 @@ def test_other_parts_of_a_column_transformer_learn_first() -> None:
     np.testing.assert_array_equal(pipeline[-1].rows_, np.column_stack([means_before(5), wanted]))
 
 
-def test_sparse_and_pandas_output_are_those_of_the_column_transformer() -> None:
-    pandas = pytest.importorskip("pandas")
+def test_sparse_and_pandas_output_are_those_of_the_column_transformer(pd: Any) -> None:
     encoder = OneHotEncoder(categories=[np.unique(ROWS[:, 1])])
     parts = [("mean", MeanTarget(), [0]), ("kinds", encoder, [1])]
     columns = ColumnTransformer(parts, sparse_threshold=1.0)
     sparse_rows = make_stream_pipeline(columns, Recorder())
-    frame = pandas.DataFrame(ROWS, columns=["a", "b"], index=np.arange(6) + 100)
+    frame = pd.DataFrame(ROWS, columns=["a", "b"], index=np.arange(6) + 100)
     named = ColumnTransformer([("mean", MeanTarget(), ["a"]), ("scale", StandardScaler(), ["b"])])
     frames = make_stream_pipeline(named).set_output(transform="pandas")
     for i in range(5):
@@ -181,8 +180,7 @@ def test_sparse_and_pandas_output_are_those_of_the_column_transformer() -> None:
 
 
 @every_step
-def test_an_evaluator_that_loops_over_it_alone_gives_the_same(step: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_an_evaluator_that_loops_over_it_alone_gives_the_same(step, rng):
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
     model = make_stream_pipeline(step, SGDRegressor(random_state=0))
     answers = []

@@ -254,8 +254,10 @@ def test_a_run_goes_on_in_the_middle_of_a_window(tmp_path):
     models = {name: MODELS[name] for name in ("plain", "alarms", "before", "corrected")}
     evaluator = PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
     whole = evaluator.evaluate(models, X, Y)
-    run = evaluator.start(models, classes=CLASSES).update(X[:133], Y[:133])
-    run = load_run(run.save(tmp_path / "run")).update(X[133:], Y[133:])
+    run = evaluator.start(models, classes=CLASSES)
+    run.update(X[:133], Y[:133])
+    run = load_run(run.save(tmp_path / "run"))
+    run.update(X[133:], Y[133:])
     assert run.close().result().scores == whole.scores
 
 

@@ -222,6 +222,8 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
     SGDClassifier(alpha=0.001, loss='log_loss')
     """
     parts = parse_model_string(text, kind, known)
+    if _PIPELINE.fullmatch(parts.target):
+        parts = replace(parts, target="pipeline")
     meaning = known.get(parts.target)
     if isinstance(meaning, str):
         default = parse_model_string(meaning)
@@ -391,6 +393,7 @@ REGRESSOR_BASELINES = ("persistent-regressor", "mean")
 _TAKEN = (*CLASSIFIER_BASELINES, *REGRESSOR_BASELINES, "bayes-optimal")
 #: Models named by their module may be those of libraries that evaluators adapt.
 _ANY_LIBRARY = replace(MODEL, adapted=adapted)
+_PIPELINE = re.compile(r"(sklearn\.pipeline:)?(make_pipeline|Pipeline)")
 _NAMED = re.compile(r"\s*(?P<name>[^=()'\"]+?)\s*=\s*(?P<meaning>.+)", re.DOTALL)
 
 

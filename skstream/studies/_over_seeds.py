@@ -34,9 +34,14 @@ from skstream.stats._ranks import FriedmanNemenyiResult, rank_rows
 from skstream.stats._report import plural
 from skstream.streams import Stream, as_stream
 from skstream.studies._leaderboard import Leaderboard, leaderboard
-from skstream.studies._seed_study import SeedStudy, StudyOfModels, last_answers, of_value
+from skstream.studies._seed_study import (
+    SeedStudy,
+    StudyOfModels,
+    checked_seeds,
+    last_answers,
+    of_value,
+)
 from skstream.utils._optional import optional_import
-from skstream.utils._seeds import checked_seeds
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._tables import aligned
 from skstream.utils._warnings import warn

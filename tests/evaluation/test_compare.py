@@ -451,8 +451,7 @@ def test_what_has_no_curve_is_refused():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_rows_are_compared_by_losses_of_probabilities(n_classes):
-    rng = np.random.default_rng(0)
+def test_rows_are_compared_by_losses_of_probabilities(n_classes, rng):
     X = rng.random((200, 2))
     codes = (X[:, 0] * n_classes + rng.normal(0, 0.2, 200)).clip(0, n_classes - 0.1).astype(int)
     y = np.array(["a", "b", "c"])[codes]

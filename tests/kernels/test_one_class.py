@@ -18,13 +18,7 @@ from skstream.ensemble import OnlineBagging
 from skstream.kernels import Declined, Task, find_kernel
 from skstream.temporal import TemporallyAugmented
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_equals_loop,
-    make_block,
-    random_cuts,
-    running,
-)
+from tests.kernels._reference import TIMELINES, assert_equals_loop, make_block, random_cuts, running
 
 TASK = Task(np.array([-1, 1]))
 SETTINGS: list[dict[str, Any]] = [
@@ -45,9 +39,7 @@ SETTINGS: list[dict[str, Any]] = [
     weighted=st.booleans(),
     whole=st.booleans(),
 )
-def test_equals_the_loop(
-    numba: str, seed: int, setting: dict[str, Any], timeline: str, weighted: bool, whole: bool
-) -> None:
+def test_equals_the_loop(numba, seed, setting, timeline, weighted, whole):
     """Rows of zeros and ones, whose decision values lie on the plane, are asked of the model."""
     rng = np.random.default_rng(seed)
     n = 40
@@ -60,8 +52,7 @@ def test_equals_the_loop(
         assert_equals_loop(model, block, TASK, random_cuts(block, rng))
 
 
-def test_behind_a_scaler() -> None:
-    rng = np.random.default_rng(0)
+def test_behind_a_scaler(rng: np.random.Generator) -> None:
     X = rng.normal(size=(60, 3)) * 100
     y = np.where(np.abs(X[:, 0]) < 100, 1, -1)
     model = make_stream_pipeline(StandardScaler(), SGDOneClassSVM())

@@ -109,8 +109,7 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
         ({"memory_estimate_period": 30}, "memory_estimate_period"),
     ],
 )
-def test_other_trees_are_left_to_river(parameters, reason) -> None:
-    rng = np.random.default_rng(0)
+def test_other_trees_are_left_to_river(parameters, reason, rng: np.random.Generator) -> None:
     X, y = rng.random((60, 2)), rng.integers(0, 2, 60)
     tree = river_tree.HoeffdingTreeClassifier(**parameters)
     try:
@@ -123,8 +122,7 @@ def test_other_trees_are_left_to_river(parameters, reason) -> None:
     assert result.predictions("tree", every_row=True).tolist()[1:] == expected
 
 
-def test_rows_that_river_takes_otherwise_are_left_to_it() -> None:
-    rng = np.random.default_rng(0)
+def test_rows_that_river_takes_otherwise_are_left_to_it(rng: np.random.Generator) -> None:
     X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
     kernel = running(from_river(river_tree.HoeffdingTreeClassifier()), Task(LABELS))
     kernel.run(make_block(X, y, "prequential", rng))
@@ -139,8 +137,7 @@ def test_rows_that_river_takes_otherwise_are_left_to_it() -> None:
             kernel.run(make_block(rows, y, "prequential", rng))
 
 
-def test_another_river_has_no_kernel(monkeypatch) -> None:
-    rng = np.random.default_rng(0)
+def test_another_river_has_no_kernel(monkeypatch, rng: np.random.Generator) -> None:
     X, y = rng.random((60, 2)), rng.integers(0, 2, 60)
     tree = river_tree.HoeffdingTreeClassifier()
     evaluator = PrequentialEvaluator("accuracy")
@@ -193,7 +190,7 @@ def test_the_example_of_rivers_docstring() -> None:
 
 
 @pytest.mark.parametrize("name", ["tree", "forest"])
-def test_short_streams_are_looped_where_no_machine_code_is_at_hand(name, monkeypatch):
+def test_short_streams_are_looped_where_no_machine_code_is_at_hand(name, monkeypatch, rng):
     from skstream.compat import _river_forest
     from skstream.utils import _numba
 
@@ -207,7 +204,6 @@ def test_short_streams_are_looped_where_no_machine_code_is_at_hand(name, monkeyp
         "tree": river_tree.HoeffdingTreeClassifier(),
         "forest": forest.ARFClassifier(3, seed=1),
     }
-    rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
     evaluator = PrequentialEvaluator("accuracy", random_state=0)
     looped = evaluator.evaluate({"m": model[name]}, X, y)

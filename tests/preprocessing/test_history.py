@@ -49,9 +49,7 @@ def plainly(keys: list[Any], values: Any, depth: int, most: int | None, events: 
     size=st.sampled_from([1, 2, 5, 1000]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_every_event_sees_the_last_rows_of_its_key(
-    n: int, depth: int, most: int | None, size: int, seed: int
-) -> None:
+def test_every_event_sees_the_last_rows_of_its_key(n, depth, most, size, seed):
     rng = np.random.default_rng(seed)
     keys, values = rng.choice(["a", "b", "c", "d", None], n).tolist(), rng.normal(size=n)
     events = [(bool(rng.random() < 0.5), int(row)) for row in rng.integers(0, n, 2 * n)]
@@ -74,10 +72,8 @@ def test_every_event_sees_the_last_rows_of_its_key(
     assert len(history.keys()) <= (most or n)
 
 
-def test_rolling_features_are_those_of_pandas() -> None:
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
-    frame = pandas.DataFrame({"key": rng.choice(list("abc"), 60), "x": rng.normal(size=60)})
+def test_rolling_features_are_those_of_pandas(pd: Any, rng: np.random.Generator) -> None:
+    frame = pd.DataFrame({"key": rng.choice(list("abc"), 60), "x": rng.normal(size=60)})
     frame.loc[rng.random(60) < 0.2, "x"] = np.nan
     functions = ["count", "sum", "mean", "std", "min", "max"]
     rolling = RollingFeatures(
@@ -96,12 +92,10 @@ def test_rolling_features_are_those_of_pandas() -> None:
             np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-8)
 
 
-def test_the_time_since_the_last_row_is_that_of_pandas() -> None:
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
+def test_the_time_since_the_last_row_is_that_of_pandas(pd: Any, rng: np.random.Generator) -> None:
     seconds = rng.integers(0, 10**6, 40).cumsum()
-    frame = pandas.DataFrame({"key": rng.choice(list("abc"), 40), "x": 1.0, "number": seconds})
-    frame["when"] = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(seconds, "s")
+    frame = pd.DataFrame({"key": rng.choice(list("abc"), 40), "x": 1.0, "number": seconds})
+    frame["when"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(seconds, "s")
     wanted = frame.groupby("key")["number"].diff()
     for time in ("when", "number"):
         rolling = RollingFeatures("x", key="key", time=time, fill_value=np.nan)
@@ -113,10 +107,9 @@ def test_the_time_since_the_last_row_is_that_of_pandas() -> None:
     )
 
 
-def test_lags_are_those_of_pandas() -> None:
-    pandas = pytest.importorskip("pandas")
+def test_lags_are_those_of_pandas(pd: Any) -> None:
     rng = np.random.default_rng(1)
-    frame = pandas.DataFrame({"key": rng.choice(list("abc"), 40), "x": rng.normal(size=40)})
+    frame = pd.DataFrame({"key": rng.choice(list("abc"), 40), "x": rng.normal(size=40)})
     shown = LagFeatures("x", [1, 4], key="key", fill_value=np.nan).fit_transform(frame)
     for place, lag in enumerate([1, 4]):
         np.testing.assert_array_equal(shown[:, place], frame.groupby("key")["x"].shift(lag))
@@ -167,10 +160,7 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=["alone", "parts"])
 @pytest.mark.parametrize(
     "evaluator",
-    [
-        PrequentialEvaluator("accuracy", n_warmup=7),
-        DelayedEvaluator("accuracy", delay=9),
-    ],
+    [PrequentialEvaluator("accuracy", n_warmup=7), DelayedEvaluator("accuracy", delay=9)],
     ids=["prequential", "delayed"],
 )
 def test_evaluators_give_the_same_by_kernel_and_by_loop(model: Any, evaluator: Any) -> None:
@@ -236,9 +226,8 @@ def test_errors_say_what_to_do(transformer: Any, message: str) -> None:
     assert not hasattr(transformer, "history_")
 
 
-def test_other_errors_say_what_to_do() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(ROWS, columns=["who", "x", "y"])
+def test_other_errors_say_what_to_do(pd: Any) -> None:
+    frame = pd.DataFrame(ROWS, columns=["who", "x", "y"])
     with pytest.raises(ValueError, match="key has 'whom', but the columns are 'who', 'x', 'y'"):
         LagFeatures("x", key="whom").fit(frame)
     with pytest.raises(TypeError, match=r"columns takes names or positions of columns. Got 1.5"):
@@ -317,8 +306,7 @@ def since(times: Any, **parameters: Any) -> list[float]:
 
 
 @pytest.mark.parametrize("kind", ["pandas", "zoned", "objects", "integers", "polars", "arrow"])
-def test_differences_of_nanoseconds_are_exact(kind):
-    pandas = pytest.importorskip("pandas")
+def test_differences_of_nanoseconds_are_exact(kind, pd):
     nanoseconds = 1_772_000_000_000_000_000 + np.array([0, 100, 1_100, 1_000_000_100])
     if kind == "polars":
         polars = pytest.importorskip("polars")
@@ -328,17 +316,17 @@ def test_differences_of_nanoseconds_are_exact(kind):
         lags = LagFeatures("x", key="t", fill_value=-1.0).fit_transform(keyed)
         assert lags.ravel().tolist() == [-1.0] * 4  # four keys
     else:
-        times = pandas.Series(nanoseconds)
+        times = pd.Series(nanoseconds)
         if kind != "integers":
-            times = pandas.to_datetime(times)
+            times = pd.to_datetime(times)
         if kind == "zoned":
             times = times.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")
         if kind == "objects":
             times = times.astype(object)
         if kind == "arrow":
             pyarrow = pytest.importorskip("pyarrow")
-            times = times.astype(pandas.ArrowDtype(pyarrow.timestamp("ns")))
-        frame = pandas.DataFrame({"t": times, "x": 1.0})
+            times = times.astype(pd.ArrowDtype(pyarrow.timestamp("ns")))
+        frame = pd.DataFrame({"t": times, "x": 1.0})
     expected = [0.0, 100.0, 1000.0, 999_999_000.0]
     if kind != "integers":
         expected = [one / 1e9 for one in expected]

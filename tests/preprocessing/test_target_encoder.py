@@ -124,9 +124,8 @@ def test_numbers_may_be_the_target_of_a_classifier() -> None:
     np.testing.assert_array_equal(*answers)
 
 
-def test_frames_and_names() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"city": pandas.Categorical(["Rome", "Oslo", None])}, index=[5, 6, 7])
+def test_frames_and_names(pd: Any) -> None:
+    frame = pd.DataFrame({"city": pd.Categorical(["Rome", "Oslo", None])}, index=[5, 6, 7])
     encoder = TargetEncoder().set_output(transform="pandas")
     shown = encoder.fit_transform(frame, [1.0, 2.0, 3.0])
     assert [*shown.columns] == ["city"] and [*shown.index] == [5, 6, 7]

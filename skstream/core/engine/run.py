@@ -499,11 +499,11 @@ class Engine:
             if failure is None:
                 model.failure, model.n_unanswered = None, n_unanswered
 
-    def preview(self, event: DatedArrivals) -> list[np.ndarray]:
+    def preview(self, event: DatedArrivals) -> list[Answered]:
         """Answers to the rows of the event executed last, as if the warm-up were over."""
         timeline = self._timelines[0]
         state = replace(self.states[0], n_learnt=timeline.n_warmup)
-        return [answered.answers for answered in self._answered([timeline.step(state, event)[1]])]
+        return self._answered([timeline.step(state, event)[1]])
 
     def _block(self, operations: Any) -> Block:
         if operations.checkpoint is not None and len(operations.ask_rows):

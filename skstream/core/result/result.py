@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
+from sklearn.utils import Bunch
 
 from skstream.core.forgetting import Forgetting
 from skstream.core.measures.checkpoints import Curves
@@ -35,6 +36,7 @@ from skstream.core.rows.stream import Drift
 from skstream.core.run.input import why_no_weight
 from skstream.core.run.run_outcome import Cost, ResultHeader, RunOutcome
 from skstream.core.run.tape import Tape, ValuesByModel, fold_columns, tape_of
+from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import display, optional_import, report
 from skstream.utils._saved import NOT_SAVED, save_npz
 from skstream.utils._warnings import warn
@@ -81,6 +83,17 @@ class ResultDetails:
     labels_read: str = ""
     generator: str = ""
     record: dict[str, Any] = field(default_factory=dict)
+
+
+#: What is looked for on a result, and where it is.
+_ELSEWHERE = {
+    **{f"{one}_test": f' Use compare("a", "b", test="{one}").' for one in ("sign", "mcnemar")},
+    **{one: f' Use compare("a", "b", test="{one}").' for one in ("wilcoxon", "mcnemar")},
+    "q_statistic": ' Use compare("a", "b", test="q").',
+    **dict.fromkeys(("summary", "table"), " Print the result, or use report()."),
+    **dict.fromkeys(("to_dataframe", "to_pandas"), " Use to_frame()."),
+    **dict.fromkeys(("best", "ranking"), " Use rank()."),
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -211,18 +224,27 @@ class EvaluationResult:
         """Numbers of the bins under delayed labels; None: this result has no bins."""
         return None
 
+    def __getattr__(self, name: str) -> Any:
+        """Say by what other name that is which is looked for."""
+        hint = _ELSEWHERE.get(name) or did_you_mean(name, dir(type(self)))
+        if name in vars(self).get("measures", ()):
+            hint = f" Use scores, as in result.scores[model][{name!r}]."
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.{hint}")
+
     @property
     def scores(self) -> dict[str, dict[str, float]]:
         """Final value by model and measure, under the first mechanism.
+
+        A measure is also an attribute: ``scores["sgd"].kappa_temporal``.
 
         The mean over folds; under delayed labels the value of the last bin. For others:
         ``result.select(forgetting="recent", bins=0).scores``.
         """
         forgetting = self.forgetting_names[0]
         return {
-            model: {
-                metric: final_value(curve) for metric, curve in by_forgetting[forgetting].items()
-            }
+            model: Bunch(
+                **{metric: final_value(one) for metric, one in by_forgetting[forgetting].items()}
+            )
             for model, by_forgetting in self.values.items()
         }
 
@@ -244,7 +266,7 @@ class EvaluationResult:
             for metric in self.metric_names
         }
         return {
-            model: {metric: of_metric[place] for metric, of_metric in means.items()}
+            model: Bunch(**{metric: of_metric[place] for metric, of_metric in means.items()})
             for place, model in enumerate(self.values)
         }
 
