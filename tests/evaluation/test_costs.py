@@ -87,7 +87,8 @@ def test_a_run_that_goes_on_counts_on(tmp_path):
     run = evaluator.start(model, classes=np.unique(y))
     for begin in range(0, 1_500, 250):
         rows = slice(begin, begin + 250)
-        run = load_run(run.update(X[rows], y[rows]).save(tmp_path / "run"))
+        run.update(X[rows], y[rows])
+        run = load_run(run.save(tmp_path / "run"))
     frame = run.result().costs_to_frame()
     (noted,) = run.result().costs["MajorityClass"].curves
     assert noted[:, 1].tolist() == seconds_of(2 * noted[:, 0] - 1).tolist()

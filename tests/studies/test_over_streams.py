@@ -83,7 +83,8 @@ def test_ranks_are_of_one_block_per_stream(study, value):
 
 @pytest.mark.parametrize("metric", ["accuracy", "error"])
 def test_the_best_is_told_apart_over_the_streams(metric):
-    found = evaluate_over_streams(STREAMS, MODELS, [1, 2], evaluator=PrequentialEvaluator(metric))
+    evaluator = sk.PrequentialEvaluator(metric)
+    found = sk.evaluate_over_streams(STREAMS, MODELS, [1, 2], evaluator=evaluator)
     table = [
         [np.mean([one.scores[name][metric] for one in its.results]) for name in MODELS]
         for its in found.studies.values()
