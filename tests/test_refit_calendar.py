@@ -181,7 +181,8 @@ def test_a_saved_run_goes_on(tmp_path):
     run = evaluator.start(MODELS, classes=CLASSES, return_models=True)
     for begin in range(0, N, 13):
         rows = slice(begin, begin + 13)
-        run = load_run(run.save(tmp_path / "run")).update(X[rows], Y[rows], arrival=times[rows])
+        run = load_run(run.save(tmp_path / "run"))
+        run.update(X[rows], Y[rows], arrival=times[rows])
     result = run.close().result()
     assert result.scores == whole.scores
     for name, model in whole.models.items():

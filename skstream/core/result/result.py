@@ -18,6 +18,7 @@ from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure
 from skstream.core.result.select import (
     as_passed,
+    cost_columns,
     curve_of_one,
     end_at_failures,
     final_value,
@@ -356,6 +357,28 @@ class EvaluationResult:
         pandas = optional_import("pandas", "to_frame()")
         return pandas.DataFrame(tidy_columns(self))
 
+    def costs_to_frame(self) -> Any:
+        """Return the costs along the stream as a tidy data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns model, fold, row, seconds, size: a row for each checkpoint. After row there is
+            time, where there are `times`. ``seconds`` are those in the model until then. They are
+            noted at the ends of steps, each of which takes about a fifth of a second, and are
+            divided by rows in between. ``size`` is that in bytes as it was last measured, NaN
+            before: to measure it, the model is pickled, which is done only when the number of rows
+            has doubled (from 1,024 on) and at the end; of models of other libraries at the end
+            alone.
+
+        Raises
+        ------
+        ValueError
+            If they are not known, as in files of earlier versions.
+        """
+        pandas = optional_import("pandas", "costs_to_frame()")
+        return pandas.DataFrame(cost_columns(self))
+
     def rescore(
         self,
         metrics: Any = None,
@@ -455,8 +478,8 @@ class EvaluationResult:
 
     def compare(
         self,
-        a: str,
-        b: str,
+        a: str | None = None,
+        b: str | None = None,
         *,
         test: str = "auto",
         metric: str | Measure | None = None,
@@ -468,16 +491,18 @@ class EvaluationResult:
         over_time: bool = False,
         **options: Any,
     ) -> Any:
-        """Test whether two models differ.
+        """Test whether two models differ, or any of all: ``compare(test="friedman")``.
 
         Parameters
         ----------
-        a, b : str
-            Names of the models. Choose them before you look at the scores: the best of several,
-            tested because it is the best, is called better too often. Use `rank` for several
-            models, or divide ``alpha`` by the number of pairs.
-        test : {"auto", "wilcoxon", "sign", "anytime", "mcnemar", "q"}, default="auto"
-            "wilcoxon" and "sign" compare the values of `metric` over folds. The others compare the
+        a, b : str, default=None
+            Names of the models; None, with ``test="friedman"`` alone: all models. Choose them
+            before you look at the scores: the best of several, tested because it is the best, is
+            called better too often. Use `rank` for several models, or divide ``alpha`` by the
+            number of pairs.
+        test : {"auto", "wilcoxon", "sign", "friedman", "anytime", "mcnemar", "q"}, default="auto"
+            "wilcoxon" and "sign" compare the values of `metric` over folds; so does "friedman", of
+            any number of models, as `rank` does. The others compare the
             losses row by row: "anytime" is valid for any number of looks at the result. "auto" is
             "wilcoxon" for several folds and "anytime" for one (that of `fold`, if given).
         metric : str or Measure, default=None
