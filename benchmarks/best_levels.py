@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from skstream.stats import compare_with_best, wilcoxon
-from skstream.stats._fold_tests import holm
+from skstream.stats._best import holm
 
 ALPHA = 0.05
 Tables = Callable[[np.random.Generator, int, int], np.ndarray]

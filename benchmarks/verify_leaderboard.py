@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import ndtri
 
 import skstream
-from skstream.stats._checks import wilson
+from skstream.stats._pairs import wilson
 from skstream.studies._leaderboard import N_LOOKS, _squared_differences, looks
 
 #: Rows of the streams, each of which weighs the same.

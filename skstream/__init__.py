@@ -6,6 +6,7 @@ import skstream.compat
 import skstream.kernels
 import skstream.metrics  # noqa: F401
 from skstream._load import load
+from skstream._names import __getattr__  # noqa: F401 - for names that are elsewhere
 from skstream.adaptive import DriftReset
 from skstream.baselines import (
     MajorityClass,
@@ -39,7 +40,13 @@ from skstream.evaluation import (
     score_predictions,
     score_slices,
 )
-from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    SlidingWindow,
+    TumblingWindow,
+)
 from skstream.model_selection import (
     ExpandingWindowSplit,
     FutureLeakWarning,
@@ -104,6 +111,7 @@ __all__ = [
     "StreamPipeline",
     "TemporalCorrection",
     "TemporallyAugmented",
+    "TumblingWindow",
     "as_stream",
     "class_report",
     "detect",

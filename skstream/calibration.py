@@ -310,7 +310,7 @@ def remembered(model: PrequentialCalibrator) -> tuple[int | None, float]:
             "The 'forgetting' parameter of PrequentialCalibrator counts rows, because models are "
             f"not told the time. Got {model.forgetting!r} instead."
         )
-    if mechanism.follows_loss:
+    if mechanism.follows_loss or mechanism.begins_again:
         raise ValueError(
             "The 'forgetting' parameter of PrequentialCalibrator must be a window, a fading factor "
             f"or cumulative. Got {model.forgetting!r} instead."

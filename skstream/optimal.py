@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream.base import ForgetfulFit, check_labels
 from skstream.streams import Stream
-from skstream.streams._composition._joined import FirstRows
+from skstream.streams._composition._runs import FirstRows
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import HasMethods
 

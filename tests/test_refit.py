@@ -254,8 +254,10 @@ def test_a_run_goes_on_in_the_middle_of_a_window(tmp_path):
     models = {name: MODELS[name] for name in ("plain", "alarms", "before", "corrected")}
     evaluator = PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
     whole = evaluator.evaluate(models, X, Y)
-    run = evaluator.start(models, classes=CLASSES).update(X[:133], Y[:133])
-    run = load_run(run.save(tmp_path / "run")).update(X[133:], Y[133:])
+    run = evaluator.start(models, classes=CLASSES)
+    run.update(X[:133], Y[:133])
+    run = load_run(run.save(tmp_path / "run"))
+    run.update(X[133:], Y[133:])
     assert run.close().result().scores == whole.scores
 
 
@@ -405,8 +407,12 @@ def test_schedules_are_searched():
         ({"every": 10, "window": 0}, "'window' parameter of PeriodicRefit must be"),
         ({"every": 10, "window": 1}, "window=1 rows cannot hold a row of each of 2 classes"),
         ({"every": None}, "every=None means that only alarms .* detector=None"),
-        ({"every": "1D"}, "every='1D' is a duration, and PeriodicRefit counts rows, whether they"),
-        ({"every": 10, "window": "90D"}, "window='90D' is a duration"),
+        ({"every": "1D"}, r"every='1D' of PeriodicRefit counts time, .* pass arrival="),
+        ({"every": 10, "window": "90D"}, "window='90D' of PeriodicRefit counts time"),
+        ({"every": 10, "window": "3MS"}, "window='3MS' is no duration"),
+        ({"every": "0D"}, "'0D' is no period that a clock can count"),
+        ({"every": 10, "time_zone": "UTC"}, "time_zone='UTC' says where the periods of every="),
+        ({"every": "1D", "time_zone": "Mars"}, "time_zone='Mars' is no time zone"),
         ({"every": 10, "weight_decay": 0.0}, "'weight_decay' parameter of PeriodicRefit"),
         ({"every": 10, "detector": DDM}, "'detector' parameter of PeriodicRefit"),
         ({"every": 10, "before": TREE}, "it has no partial_fit"),

@@ -27,7 +27,7 @@ from skstream.evaluation import (
 )
 from skstream.streams import Stream, as_stream, drop_rows, take_rows
 from skstream.streams._composition._base import ChangedRows
-from skstream.streams._composition._changed import check_delays, late
+from skstream.streams._composition._delay import check_delays, late
 from skstream.streams._files import FileStream, is_uri
 from skstream.streams._open import open_files
 from skstream.streams._table import TableStream

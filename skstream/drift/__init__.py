@@ -2,7 +2,10 @@
 
 from skstream.core.adwin import ADWIN
 from skstream.core.detector import DriftDetector
-from skstream.drift._detectors import DDM, ErrorRatio, PageHinkley, RandomAlarm
+from skstream.drift._ddm import DDM
+from skstream.drift._error_ratio import ErrorRatio
+from skstream.drift._page_hinkley import PageHinkley
+from skstream.drift._random_alarm import RandomAlarm
 from skstream.drift._score import score_detections
 
 __all__ = [

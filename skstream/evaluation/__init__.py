@@ -14,8 +14,8 @@ from skstream.core.result.result import EvaluationResult
 from skstream.core.run.checkpoint import load_run
 from skstream.drift._detect import DriftMonitor, detect
 from skstream.logs._estimates import estimate_unlabelled
+from skstream.logs._intervals import interval_scores
 from skstream.logs._log import PredictionLog, score_predictions
-from skstream.logs._predictions import interval_scores
 from skstream.logs._slices import score_slices
 from skstream.reports._class_report import class_report
 from skstream.reports._verify import verify

@@ -27,7 +27,7 @@ from skstream.core.result.result import EvaluationResult
 from skstream.core.run.tape import Tape, lanes_of, scores_of_bin, tape_of
 from skstream.forgetting import Forgetting
 from skstream.logs._log_rows import as_floats
-from skstream.stats._checks import wilson
+from skstream.stats._pairs import wilson
 from skstream.streams._values import column_at
 from skstream.utils._choices import told_apart
 from skstream.utils._labels import (

@@ -3,6 +3,7 @@
 from skstream.core.measures.measure import Measure
 from skstream.metrics import _skills  # noqa: F401  # offers measures by name alone
 from skstream.metrics._calibration import calibration_error
+from skstream.metrics._conformal_sets import coverage, set_size
 from skstream.metrics._decisions import cost, gmean, top_k_accuracy
 from skstream.metrics._functions import (
     arithmetic_accuracy_score,
@@ -14,7 +15,7 @@ from skstream.metrics._functions import (
     kappa_temporal_score,
     kappa_test,
 )
-from skstream.metrics._quantiles import coverage, pinball, set_size
+from skstream.metrics._quantiles import pinball
 
 __all__ = [
     "Measure",

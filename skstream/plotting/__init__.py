@@ -3,9 +3,10 @@
 from skstream.plotting._binned import BinnedPerformanceDisplay
 from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
+from skstream.plotting._estimates import EstimateDisplay
 from skstream.plotting._prequential import FoldDisplay, PrequentialDisplay
 from skstream.plotting._reliability import ReliabilityDisplay
-from skstream.plotting._slices import EstimateDisplay, SliceDisplay
+from skstream.plotting._slices import SliceDisplay
 from skstream.plotting._testbed import TestbedDisplay
 
 __all__ = [

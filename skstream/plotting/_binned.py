@@ -16,15 +16,8 @@ from skstream.plotting._axes import (
     uncover_edges,
 )
 from skstream.plotting._base import Canvas, Layout
-from skstream.plotting._measure import (
-    Drifts,
-    Found,
-    MeasureDisplay,
-    check_marks,
-    contents_in,
-    draw_marks,
-    names_in,
-)
+from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks
+from skstream.plotting._measure import MeasureDisplay, contents_in, names_in
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 

@@ -15,18 +15,13 @@ from skstream.evaluation import EvaluationResult
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import COLORS, count_rows_along, give_title, ink, settled
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._measure import Drifts, draw_drifts
+from skstream.plotting._marks import Drifts, draw_drifts
 from skstream.reports._compare import compared_rows, row_mechanism
 from skstream.reports._row_tests import BOUNDS_NEEDED, ComparedRows, row_loss
 from skstream.stats._anytime import AnytimeComparisonResult, RunningAnytimeComparison
-from skstream.stats._checks import as_weights
-from skstream.stats._mcnemar import (
-    McNemarCurve,
-    QStatisticResult,
-    RunningMcNemar,
-    RunningQStatistic,
-    zero_one_losses,
-)
+from skstream.stats._mcnemar import McNemarCurve, RunningMcNemar, zero_one_losses
+from skstream.stats._pairs import as_weights
+from skstream.stats._q_statistic import QStatisticResult, RunningQStatistic
 from skstream.stats._report import forgetting_words
 from skstream.streams import Drift
 

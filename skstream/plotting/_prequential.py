@@ -20,16 +20,8 @@ from skstream.plotting._axes import (
     places_along,
 )
 from skstream.plotting._base import Canvas, check_kind
-from skstream.plotting._measure import (
-    Drifts,
-    Found,
-    MeasureDisplay,
-    check_marks,
-    contents_in,
-    draw_marks,
-    measure_along,
-    refits_of,
-)
+from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks, refits_of
+from skstream.plotting._measure import MeasureDisplay, contents_in, measure_along
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import check_choice
 

@@ -17,7 +17,7 @@ from skstream.core.result.select import Names, bin_meant, chosen, number
 from skstream.core.run.tape import tape_of
 from skstream.plotting._axes import BASELINE_COLOR, give_title, model_styles, patch_key
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.stats._checks import wilson
+from skstream.stats._pairs import wilson
 from skstream.utils._choices import check_choice, check_count, is_integer, is_real
 from skstream.utils._labels import LabelSpace, as_labels, distinct_labels, listed, ordered_classes
 from skstream.utils._warnings import warn

@@ -17,7 +17,8 @@ from skstream.plotting._axes import (
     title_words,
 )
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._measure import draw_drifts, measure_along
+from skstream.plotting._marks import draw_drifts
+from skstream.plotting._measure import measure_along
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
 from skstream.streams import GaussianMixtureStream
 from skstream.studies._seed_study import SeedStudy

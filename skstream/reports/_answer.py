@@ -10,7 +10,6 @@ import numpy as np
 from skstream import stats
 from skstream.reports._compare import ScoresAtCheckpoint
 from skstream.reports._report import (
-    NAIVE,
     different_rows,
     of_bin,
     scored_with,
@@ -24,6 +23,8 @@ from skstream.utils._tables import listed
 if TYPE_CHECKING:
     from skstream.core.result.result import EvaluationResult
 
+#: What the tables call a naive baseline.
+NAIVE = "naive guess"
 #: Most names in a sentence.
 _MOST_NAMES = 8
 

@@ -13,14 +13,11 @@ import numpy as np
 
 from skstream.core.result.select import as_passed, cautions
 from skstream.drift._detect import each
-from skstream.reports._answer import Answer, answer
+from skstream.reports._answer import NAIVE, Answer, answer
+from skstream.reports._paper_tables import Cell, about, score_rows
 from skstream.reports._report import (
-    NAIVE,
-    Cell,
-    about,
     blocks,
     notes,
-    score_rows,
     unusual_parameters,
 )
 from skstream.stats import Comparison

@@ -1,9 +1,8 @@
-"""A result in words, and as a table of text, HTML, LaTeX or Markdown."""
+"""A result in words: what stands above, in and below its table."""
 
-import re
+import html as html_module
 from collections.abc import Mapping, Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +12,8 @@ from skstream.core.run.run_outcome import Cost
 from skstream.core.run.tape import Tape
 from skstream.forgetting import Cumulative
 from skstream.stats._report import forgetting_words, over_rows, plural
-from skstream.utils._choices import check_count
 from skstream.utils._labels import is_given
-from skstream.utils._tables import aligned, listed
-
-if TYPE_CHECKING:
-    from skstream.core.result.result import EvaluationResult
+from skstream.utils._tables import aligned, filled, listed
 
 if TYPE_CHECKING:
     from skstream.core.result.result import EvaluationResult
@@ -77,8 +72,6 @@ def _same_labels(one: Tape | None, other: Tape | None) -> bool:
     return np.array_equal(one.y, other.y, equal_nan=one.y.dtype.kind == "f")
 
 
-#: What the tables call a naive baseline.
-NAIVE = "naive guess"
 #: Parameters of the evaluators that decide what the numbers mean, with their defaults.
 DEFAULTS: dict[str, Any] = {
     "batch_size": 1,
@@ -252,11 +245,12 @@ def _after(result: "EvaluationResult") -> str:
 def table(result: "EvaluationResult") -> str:
     """Scores of all models as aligned text, one block per forgetting mechanism and bin."""
     share = share_of_folds(result)
-    lines = [title(result), *([f"{plural(result.n_folds, 'fold')}, {share}"] if share else [])]
+    head = [title(result), *([f"{plural(result.n_folds, 'fold')}, {share}"] if share else [])]
+    lines = [filled(line, indent="  ") for line in head]
     for words, one in blocks(result):
-        lines += [f"{words}:"] if words else []
-        lines += aligned(*_cells(one))
-    return "\n".join([*lines, *notes(result)])
+        lines += [filled(f"{words}:", indent="  ")] if words else []
+        lines += aligned(*_cells(one), less_needed=("seconds", "path"))
+    return "\n".join([*lines, *(filled(line, indent="  ") for line in notes(result))])
 
 
 def of_different_rows(n_answered: Mapping[str, int]) -> str:
@@ -296,6 +290,11 @@ def notes(result: "EvaluationResult") -> list[str]:
         *_counts(result),
         *_reasons(result),
     ]
+    models = result.details.record.get("models", {})
+    taken = [name for name in result.model_names if "taken" in models.get(name, {})]
+    lines += (
+        [f"{', '.join(taken)}: Pipeline, taken as StreamPipeline of its steps"] if taken else []
+    )
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
     lines += [f"{name} is left out: {why}" for name, why in result.left_out.items()]
@@ -335,8 +334,24 @@ def _by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
 
 
 def html(result: "EvaluationResult") -> str:
-    """Write what `print` shows, for a notebook."""
-    return f"<pre>{escape(table(result))}\nNext: {NEXT_CALLS}</pre>"
+    """Scores of all models as HTML tables."""
+    escape = html_module.escape
+
+    def row(cells: list[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    parts = [f"<p><b>{escape(title(result))}</b></p>"]
+    share = share_of_folds(result)
+    parts += [f"<p>{escape(plural(result.n_folds, 'fold'))}, {escape(share)}</p>"] if share else []
+    for words, one in blocks(result):
+        header, rows = _cells(one)
+        body = "".join(row(cells, "td") for cells in rows)
+        parts.append(
+            f"<p>{escape(words or heading(one, one.forgetting_names[0]))}</p><table>"
+            f"<thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
+        )
+    parts.extend(f"<p>{escape(line)}</p>" for line in notes(result))
+    return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
 
 
 def title(result: "EvaluationResult") -> str:
@@ -395,144 +410,3 @@ def _cells(result: "EvaluationResult") -> tuple[list[str], list[list[str]]]:
             ]
         )
     return header, rows
-
-
-#: What stands in the place of a score that is undefined.
-UNDEFINED = "–"
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
-}
-
-_LABEL = re.compile(r"[\w:./+ -]+")
-
-
-class Cell(NamedTuple):
-    """A score as text, its standard deviation over folds (empty for one), and if it is best."""
-
-    score: str
-    deviation: str
-    is_best: bool
-
-    def __str__(self) -> str:
-        return f"{self.score} ± {self.deviation}" if self.deviation else self.score
-
-
-def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Cell]]:
-    """Return the cells of each model, one for each measure, under the first mechanism.
-
-    Scores that are written alike are best together. Models that failed are never best, and none is
-    where it is not known which direction of a measure is the better one, where the models are
-    scored on different rows, or where a kappa of some model has no value.
-    """
-    check_count(digits, "digits", 0)
-    scores = result.scores
-    alike = not different_rows(result)
-    whole = [name for name in scores if name not in result.failures]
-    best: dict[str, str] = {}
-    for metric in result.metric_names:
-        is_higher = result.measures[metric].higher_is_better
-        values = [scores[name][metric] for name in whole if np.isfinite(scores[name][metric])]
-        if undefined_kappas(result, metric, whole):
-            continue
-        if values and is_higher is not None and alike and len(scores) > 1:
-            best[metric] = _written(max(values) if is_higher else min(values), digits)
-    rows: dict[str, list[Cell]] = {}
-    for name, by_metric in scores.items():
-        texts = {metric: _written(score, digits) for metric, score in by_metric.items()}
-        rows[name] = [
-            Cell(
-                score=text,
-                deviation=_deviation(result, name, metric, digits),
-                is_best=name in whole and text == best.get(metric),
-            )
-            for metric, text in texts.items()
-        ]
-    return rows
-
-
-def _written(score: float, digits: int) -> str:
-    return UNDEFINED if np.isnan(score) else f"{score:z.{digits}f}"
-
-
-def _deviation(result: "EvaluationResult", name: str, metric: str, digits: int) -> str:
-    curve = result.curve(name, metric)
-    last = curve[-1:] if curve.ndim == 2 else curve[-1:, :, -1]
-    if last.size < 2 or name in result.failures or np.isnan(last).any():
-        return ""
-    deviation = last.std(ddof=1)
-    # One that would be written as 0 is shown with one more digit.
-    return f"{deviation:.{digits + (0 < deviation < 0.5 * 10.0**-digits)}f}"
-
-
-def about(result: "EvaluationResult") -> list[str]:
-    """Say in sentences what the numbers of the table are, and which models are not like others."""
-    words = title(result.select(forgetting=result.forgetting_names[0]))
-    lines = [f"{words[:1].upper()}{words[1:]}"]
-    if result.n_folds > 1:
-        lines[0] += " (± their standard deviation)"
-    share = share_of_folds(result)
-    lines[0] += f"; {share}" if share else ""
-    lines += [unlike] if (unlike := different_rows(result)) else []
-    lines += [f"{name} failed" for name in result.failures]
-    return [f"{one}." for one in (*lines, *(f"{name} is left out" for name in result.left_out))]
-
-
-def to_markdown(result: "EvaluationResult", digits: int) -> str:
-    """Return the scores as a Markdown table; see `EvaluationResult.to_markdown`."""
-    lines = [
-        f"| {' | '.join(map(_markdown, ['model', *result.metric_names]))} |",
-        f"|---|{'---:|' * len(result.metric_names)}",
-    ]
-    for name, cells in score_rows(result, digits).items():
-        naive = f" *({NAIVE})*" if name in result.details.baselines else ""
-        words = [f"**{one}**" if one.is_best else f"{one}" for one in cells]
-        lines.append(f"| {' | '.join([_markdown(name) + naive, *words])} |")
-    return "\n".join([*lines, "", " ".join(map(_markdown, about(result))), ""])
-
-
-def to_latex(result: "EvaluationResult", digits: int, label: str | None) -> str:
-    """Return the scores as a table for LaTeX; see `EvaluationResult.to_latex`."""
-    if label is not None and not _LABEL.fullmatch(str(label)):
-        raise ValueError(
-            "label may have letters, digits, blanks and : . / + - _ alone, which LaTeX can read. "
-            f"Got {label!r} instead."
-        )
-    notes = [_latex(one).replace("±", r"$\pm$") for one in about(result)]
-    if any(name in result.details.baselines for name in result.model_names):
-        notes.append(rf"$^\dagger$ {NAIVE}.")
-    lines = [
-        "% needs \\usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{' '.join(notes)}}}",
-        *([] if label is None else [rf"\label{{{label}}}"]),
-        rf"\begin{{tabular}}{{l{'r' * len(result.metric_names)}}}",
-        r"\toprule",
-        rf"{' & '.join(map(_latex, ['model', *result.metric_names]))} \\",
-        r"\midrule",
-    ]
-    for name, cells in score_rows(result, digits).items():
-        naive = r"$^\dagger$" if name in result.details.baselines else ""
-        words = [_latex_cell(one) for one in cells]
-        lines.append(rf"{' & '.join([_latex(name) + naive, *words])} \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
-
-
-def _latex_cell(cell: Cell) -> str:
-    score = cell.score.replace("-", "$-$").replace(UNDEFINED, "--")
-    shown = rf"\textbf{{{score}}}" if cell.is_best else score
-    return shown + (rf" $\pm$ {cell.deviation}" if cell.deviation else "")
-
-
-def _markdown(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>|#~&$])", r"\\\1", " ".join(str(text).split()))
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in " ".join(str(text).split()))

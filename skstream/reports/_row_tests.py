@@ -20,7 +20,8 @@ from skstream.core.run.tape import Tape, scores_of_bin
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.stats._anytime import RunningAnytimeComparison
-from skstream.stats._mcnemar import McNemarCounts, RunningMcNemar, RunningQStatistic
+from skstream.stats._mcnemar import McNemarCounts, RunningMcNemar
+from skstream.stats._q_statistic import RunningQStatistic
 from skstream.utils._labels import is_given
 
 if TYPE_CHECKING:

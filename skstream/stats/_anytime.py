@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from skstream.stats._checks import (
+from skstream.stats._checks import FloatArray, check_alpha, check_bounds
+from skstream.stats._pairs import (
     LARGEST_WEIGHT,
-    FloatArray,
     RowWeights,
     RunningPair,
     as_weights,
-    check_alpha,
-    check_bounds,
     weight_sentences,
 )
 from skstream.stats._report import CurveReport, against_alpha, format_p, plural

@@ -5,8 +5,9 @@ from inspect import signature
 from typing import Any
 
 from skstream.streams._arff import ARFFStream
-from skstream.streams._csv import CSVStream, ParquetStream
+from skstream.streams._csv import CSVStream
 from skstream.streams._files import FileStream, find, is_uri, shown_uri
+from skstream.streams._parquet import ParquetStream
 from skstream.streams._svmlight import SVMLightStream
 from skstream.utils._choices import did_you_mean
 

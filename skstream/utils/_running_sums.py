@@ -193,8 +193,37 @@ class WindowSum:
         self._n_values, self._total = 0, 0.0
 
 
+class BlockSum:
+    """Sum of the values so far of a block of ``block_size``; then the next block begins."""
+
+    def __init__(self, block_size: int) -> None:
+        self._block_size = block_size
+        self._n_values, self._total = 0, 0.0
+
+    def update(self, values: Floats) -> Floats:
+        """Take the next values and return the sum after each of them."""
+        sums, start = np.empty(len(values)), 0
+        while start < len(values):
+            self._begin_again()
+            stop = min(len(values), start + self._block_size - self._n_values)
+            sums[start:stop] = running_sums(self._total, values[start:stop])[1:]
+            self._n_values, self._total = self._n_values + stop - start, sums.item(stop - 1)
+            start = stop
+        return sums
+
+    def update_one(self, value: float) -> float:
+        """Take one value and return the sum after it."""
+        self._begin_again()
+        self._n_values, self._total = self._n_values + 1, self._total + value
+        return self._total
+
+    def _begin_again(self) -> None:
+        if self._n_values == self._block_size:
+            self._n_values, self._total = 0, 0.0
+
+
 #: Weighted sum of the past values.
-RunningSum: TypeAlias = FadedSum | WindowSum
+RunningSum: TypeAlias = FadedSum | WindowSum | BlockSum
 
 
 def _suffix_sums(segments: Floats) -> Floats:

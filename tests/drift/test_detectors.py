@@ -20,7 +20,7 @@ from skstream.drift import (
     ErrorRatio,
     PageHinkley,
     RandomAlarm,
-    _detectors,
+    _page_hinkley,
 )
 from tests._examples import examples
 from tests.drift._checks import check_cuts
@@ -131,7 +131,7 @@ def test_cutting_catches_sums_that_depend_on_the_call(monkeypatch):
     parts = np.split(np.random.default_rng(0).random(3000), [10, 700, 777, 2000, 2001])
     check_cuts(PageHinkley(), parts)
     start_last = lambda start, steps: start + np.cumsum(np.append(0.0, steps))  # noqa: E731
-    monkeypatch.setattr(_detectors, "running_sums", start_last)
+    monkeypatch.setattr(_page_hinkley, "running_sums", start_last)
     with pytest.raises(AssertionError):
         check_cuts(PageHinkley(), parts)
 
@@ -195,8 +195,7 @@ def test_kinds_of_numbers(detector, kind):
     assert [i for i, x in enumerate(given_) if one.update(x).drift_detected] == expected
 
 
-def test_data_frame_columns():
-    pd = pytest.importorskip("pandas")
+def test_data_frame_columns(pd):
     values = np.repeat([0.0, 1.0], 300)
     expected = ADWIN().update_many(values).tolist()
     assert ADWIN().update_many(pd.Series(values, index=values)).tolist() == expected
@@ -232,8 +231,7 @@ def test_parameters_are_checked_at_first_use(detector, message):
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_one_value_at_a_time_keeps_every_bit_of_real_numbers(scale):
-    rng = np.random.default_rng(0)
+def test_one_value_at_a_time_keeps_every_bit_of_real_numbers(scale, rng):
     values = np.abs(rng.normal(3.0, 1.0, 4000)) * scale
     values[2000:] *= 3
     for detector in (

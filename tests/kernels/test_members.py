@@ -32,7 +32,7 @@ from skstream import (
 )
 from skstream.calibration import METHODS
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
-from skstream.kernels import Declined, Task, find_kernel, wrappers
+from skstream.kernels import Declined, Task, adaptive, find_kernel
 from skstream.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._examples import examples, newest_alone
@@ -119,9 +119,7 @@ def seeded(model: Any) -> Any:
     has_learnt=st.booleans(),
 )
 @examples(3)
-def test_kernel_is_the_loop(
-    name: str, seed: int, timeline: str, method: str, weighted: bool, has_learnt: bool
-) -> None:
+def test_kernel_is_the_loop(name, seed, timeline, method, weighted, has_learnt):
     if method == "predict_proba" and name.endswith("Persistent"):
         method = "predict"  # it has no probabilities
     rng = np.random.default_rng(seed)
@@ -138,8 +136,8 @@ def test_kernel_is_the_loop(
     rtol = 1e-6 if "calibrated" in name else 1e-9 if "linear" in name else 0.0
     size = int(rng.choice([1, 3, 8192]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wrappers, "_AT_MOST", size)
-        patch.setattr(wrappers, "_AT_FIRST", min(size, 2))
+        patch.setattr(adaptive, "_AT_MOST", size)
+        patch.setattr(adaptive, "_AT_FIRST", min(size, 2))
         cuts, scores = random_cuts(block, rng), "predict_proba" if rtol else None
         known = {"rtol": rtol, "atol": min(rtol, 1e-9), "state_rtol": 0.0 if rtol < 1e-6 else rtol}
         assert_equals_loop(model, block, task, cuts, scores=scores, **known)

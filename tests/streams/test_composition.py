@@ -41,7 +41,7 @@ from skstream.streams import (
     with_imbalance,
     with_label_noise,
 )
-from skstream.streams._composition import _changed, _joined
+from skstream.streams._composition import _imbalance, _join
 from skstream.streams._composition._base import ComposedStream
 from tests._examples import examples
 
@@ -176,7 +176,7 @@ def test_own_blocks_do_not_show(make, size, monkeypatch):
     stream = make(sea(1), sea(2))
     whole = rows_of(stream)
     if "label_time" not in whole:  # which is drawn in blocks
-        for module in (_changed, _joined):
+        for module in (_imbalance, _join):
             monkeypatch.setattr(module, "BLOCK", size)
     stream = make(sea(1, chunk_size=7), sea(2, chunk_size=9))
     assert same(rows_of(stream), whole)
@@ -548,9 +548,7 @@ def test_features_of_other_names_are_refused_at_any_depth(name):
     assert MAKERS[name](one, one).feature_names == ["x", "y", "z"]
 
 
-def test_nominal_features_of_other_codes_are_refused(tmp_path):
-    pytest.importorskip("pyarrow")
-
+def test_nominal_features_of_other_codes_are_refused(tmp_path, pa, pd):
     def declared(kind, **options):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.arff"
         label = "@attribute c {u,v}\n@data\n"
@@ -568,7 +566,6 @@ def test_nominal_features_of_other_codes_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"\['1', '2', '3'\] in stream 1, and in \['1', '2', '4'"):
         concat(one, more, declared("{1,2,4}"))
     assert len(rows_of(concat(one, more))["y"]) == 4  # the same codes, as far as both have them
-    pytest.importorskip("pandas")
     concat(declared("{1,2}", as_frame=True), declared("{2,1}", as_frame=True))
 
 

@@ -193,7 +193,7 @@ def test_weights_of_hyperplane():
 
 
 def test_a_far_row_of_a_hyperplane(monkeypatch):
-    monkeypatch.setattr("skstream.streams._generators._gradual._PERIODS", 7)
+    monkeypatch.setattr("skstream.streams._generators._hyperplane._PERIODS", 7)
     make = partial(RotatingHyperplane, None, n_drifting=2, period=3)
     stream = make()
     forward = [stream.weights(row, row + 5) for row in range(0, 1000, 5)]
