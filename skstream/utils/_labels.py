@@ -496,9 +496,9 @@ def lags_before(
     return lags_after(history, codes[known], n_lags)[np.cumsum(known) - known]
 
 
-def ordered_classes(given: Any, name: str = "classes") -> NDArray[Any]:
+def ordered_classes(given: Any) -> NDArray[Any]:
     """Distinct labels in the order given, in which probabilities by position are."""
-    classes = find_classes(given, name)
+    classes = find_classes(given, "classes")
     codes = dict.fromkeys(LabelSpace(classes).encode(given).tolist())
     return classes[[code for code in codes if code != NO_LABEL]]
 
