@@ -67,7 +67,7 @@ from skstream import (
 )
 from skstream.compat import from_river
 from skstream.core.engine.run import ModelRun
-from skstream.drift import RandomAlarm
+from skstream.drift import DDM, RandomAlarm
 from skstream.kernels import Task, registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
@@ -288,8 +288,8 @@ LOOP: dict[str, list[Any]] = {
         DynamicWeightedMajority(SGD, random_state=DRAWS),
     ],
     "around other models": [
-        PeriodicRefit(LogisticRegression(), every=9),
-        PeriodicRefit(make_pipeline(PCA(1), DecisionTreeClassifier()), every=9),
+        PeriodicRefit(LogisticRegression(), every=9, detector=DDM()),
+        PeriodicRefit(make_pipeline(FunctionTransformer(np.abs), LogisticRegression()), every=9),
     ],
     "with a part that is looped": [
         OnlineBagging(
