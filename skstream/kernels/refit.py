@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream._meta import answers_of
 from skstream.base import answers_each_row_alone, learner, nested
 from skstream.core.engine.answers import Task, no_answers
 from skstream.core.engine.block import Block, part_of
@@ -27,7 +28,6 @@ from skstream.kernels.memory import MemoryKernel, State
 from skstream.refit import (
     PeriodicRefit,
     Progress,
-    answers_of,
     at_time,
     learn_times,
     learnt_rows,
