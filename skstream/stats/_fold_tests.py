@@ -387,6 +387,11 @@ def prepare(
 ) -> tuple[FloatArray, FloatArray, float, tuple[str, ...]]:
     """Check the arguments of a fold test; return the differences and their rounding errors."""
     alpha, checked_names = check_alpha(alpha), check_names(names, 2)
+    if np.ndim(a) == 0:
+        raise ValueError(
+            f"a is one number, {a!r}; give one value per fold. Of a result of folds: "
+            "result.compare(a, b)."
+        )
     values_a, values_b = as_pair(a, b, "a", "b")
     if not len(values_a):
         raise ValueError("a and b are empty; give one value per fold.")
