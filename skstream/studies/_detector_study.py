@@ -453,8 +453,7 @@ class _Candidate:
         if self.parameter is not None:
             new.set_params(**{self.parameter: self.value})
         seed_estimator(new, seed, "detector", self.name)
-        rows: NDArray[np.int64] = new.update_many(losses)
-        return rows
+        return new.update_many(losses)
 
 
 class _Seed(NamedTuple):

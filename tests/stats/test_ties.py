@@ -100,13 +100,12 @@ def test_two_huge_values_leave_the_small_differences_apart() -> None:
 
 
 @pytest.mark.parametrize("n", [20, 80])  # exact, and by SciPy's approximation
-@pytest.mark.parametrize("zero_method", ["wilcox", "pratt"])
-def test_rounding_changes_no_p_value(n: int, zero_method: str) -> None:
+def test_rounding_changes_no_p_value(n: int) -> None:
     rng = np.random.default_rng(2)
     steps = rng.integers(-3, 5, n)
-    exact = wilcoxon(steps, np.zeros(n), zero_method=zero_method)
+    exact = wilcoxon(steps, np.zeros(n))
     base = rng.integers(1, 9, n) / 10
-    rounded = wilcoxon(base + steps / 10, base, zero_method=zero_method)
+    rounded = wilcoxon(base + steps / 10, base)
     assert len(set((base + steps / 10) - base)) > 8
     assert rounded.pvalue == exact.pvalue
     assert (rounded.w_plus, rounded.n_zeros) == (exact.w_plus, exact.n_zeros)

@@ -173,8 +173,8 @@ class Loop:
             return block.n_learns > 0 and not (block.stamp < 1).any()
         if self.task.classes is None:
             return True
-        known: bool = self.estimator.classes_.tolist() == self.task.classes.tolist()
-        return known  # else the checks say what is wrong
+        # If not, the checks say what is wrong.
+        return self.estimator.classes_.tolist() == self.task.classes.tolist()
 
     def _run_directly(self, block: Block) -> np.ndarray:
         """Execute a block by calls of the model inside, as its users would write them."""

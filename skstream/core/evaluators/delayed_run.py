@@ -100,8 +100,7 @@ class DelayedRun(EvaluationRun):
 
     @property
     def _timeline_state(self) -> DelayedState:
-        state: DelayedState = self._engine.states[0]
-        return state
+        return self._engine.states[0]
 
     @property
     def n_pending(self) -> int:
