@@ -198,6 +198,7 @@ EVALUATORS = {
 }
 
 
+@newest_alone
 @pytest.mark.parametrize("name", EVALUATORS)
 def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
     X, y = stream(60)

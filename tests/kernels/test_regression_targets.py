@@ -13,6 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import skstream as sk
 from skstream.kernels import Declined, Task, registered_kernels
+from tests._examples import newest_alone
 from tests.kernels._reference import (
     assert_same_state,
     both_ways,
@@ -51,6 +52,7 @@ def test_every_numeric_transformer_is_here() -> None:
     assert FrozenEstimator in named
 
 
+@newest_alone
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize(
     ("targets", "timeline"), [*zip(TARGETS, ("prequential", "polls"), strict=True)], ids=TARGETS
