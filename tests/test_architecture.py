@@ -25,13 +25,13 @@ MAX_LINES = 500  # of code; a file of up to 400 is read in one sitting
 LAYERS = (
     {"utils"},
     {"base"},
-    {"_meta"},
     {"core"},
+    {"_meta"},
     {"forgetting", "metrics", "drift", "streams", "stats", "estimators"},
     {"evaluation", "compat", "kernels", "reports", "logs"},
     {"model_selection", "testing"},
     {"studies"},
-    {"_load"},
+    {"_load", "_names"},
     {"plotting", "cli"},
     {"__main__"},
 )

@@ -159,7 +159,7 @@ def test_every_kind_fitted_by_its_parameters_is_tried() -> None:
         GaussianRandomProjection(),
         RBFSampler(gamma="scale"),
         CountVectorizer(),
-        make_pipeline(StandardScaler()),
+        make_pipeline(StandardScaler(), PCA()),
         make_column_transformer((PCA(), [0])),
         make_column_transformer((StandardScaler(), [0]), remainder=PCA()),
         make_stream_pipeline(StandardScaler(), PCA()),

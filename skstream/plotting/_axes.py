@@ -405,7 +405,7 @@ def model_styles(names: Sequence[str], baselines: Collection[str] = ()) -> dict[
         color = ink() if color == "ink" else color
         styles[name] = {"color": color, "linestyle": linestyle, "zorder": 3}
     for k, name in enumerate(naive):
-        styles[name] = {"color": BASELINE_COLOR, "linestyle": dashes(k + 1), "zorder": 2.6}
+        styles[name] = {"color": BASELINE_COLOR, "linestyle": dashes(k + 1), "zorder": 3.1}
     return {name: {"linewidth": LINE_WIDTH, "label": name} | styles[name] for name in names}
 
 

@@ -79,6 +79,21 @@ def test_what_is_recorded_was_got_by_the_command_that_is_named(key: str) -> None
 
 def test_the_page_is_what_the_record_says() -> None:
     assert fidelity.PAGE.read_text("utf-8") == fidelity.page(RECORD)
+    assert fidelity.FIGURES.read_text("utf-8") == fidelity.figures_page(RECORD)
+
+
+@pytest.mark.parametrize(("paper", "item"), ITEMS, ids=IDS)
+def test_every_row_in_words_has_a_verdict_and_what_does_not_hold_a_reason(
+    paper: str, item: Item
+) -> None:
+    said = fidelity.judged()
+    for row in fidelity.rows_of(RECORD, paper, item):
+        found, why = fidelity.verdict(item, row, said)
+        assert found != "to be judged", row
+        if isinstance(row.theirs, str) and row.kind == "shape" and not row.column:
+            assert found in fidelity.ORDER[:3] and bool(why) == (found != "holds"), row
+            changed = fidelity.verdict(item, replace(row, ours=f"{row.ours}!"), said)
+            assert changed == ["to be judged", ""]
 
 
 def test_another_record_is_another_page() -> None:

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.stats
 from sklearn import metrics as sk
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
@@ -24,7 +25,13 @@ from skstream.core.run.tape import Tape
 from skstream.evaluation import EvaluationResult
 from skstream.metrics import Measure, cost
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.stats import anytime_comparison, mcnemar, mcnemar_curve, q_statistic
+from skstream.stats import (
+    anytime_comparison,
+    friedman_nemenyi,
+    mcnemar,
+    mcnemar_curve,
+    q_statistic,
+)
 from skstream.streams import SEA, Sine, make_demo_stream
 from tests.evaluation._models import FailsLater
 
@@ -336,6 +343,31 @@ def test_only_what_was_evaluated_alike_is_ranked_together():
     assert first.rank(second, gaps).subject.endswith(
         "3 streams (not the same missing_labels in all)"
     )
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "error"])
+def test_friedman_is_that_of_the_values_over_folds(metric):
+    evaluator = KFoldEvaluator(metric, n_folds=8, random_state=0)
+    models = {**MODELS, "bayes": IncrementalGaussianNB()}
+    result = evaluator.evaluate(models, STREAM)
+    table = np.stack([result.curve(name)[-1] for name in models], axis=1)
+    found = result.compare(test="friedman", alpha=0.1)
+    expected = friedman_nemenyi(table, list(models), higher_is_better=metric != "error", alpha=0.1)
+    assert replace(found, subject="", blocks=expected.blocks) == expected
+    whole = scipy.stats.friedmanchisquare(*table.T)
+    assert (found.chi2, found.chi2_pvalue) == pytest.approx((whole.statistic, whole.pvalue))
+    assert "by " + metric in " ".join(str(found).split())
+    assert result.compare("bayes", "last", test="friedman").names == ("bayes", "last")
+    early = result.compare(test="friedman", at=200)
+    assert early == result.rank(at=200) and "at row 200" in " ".join(str(early).split())
+    for wrong in ({"fold": 0}, {"since": 5}, {"over_time": True}, {"zero_method": "pratt"}):
+        with pytest.raises((ValueError, TypeError), match="The test 'friedman'"):
+            result.compare(test="friedman", **wrong)
+    for names in ((), ("last",)):
+        with pytest.raises(TypeError, match=r"Name the two models .* compare\(test='friedman'\)"):
+            result.compare(*names)
+    with pytest.raises(ValueError, match="needs several folds"):
+        one_run().compare(test="friedman")
 
 
 def test_statements_say_whether_folds_or_streams_were_ranked():

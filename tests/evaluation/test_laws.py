@@ -34,6 +34,7 @@ from skstream import (
     SlidingWindow,
     TemporalCorrection,
     TemporallyAugmented,
+    TumblingWindow,
     make_stream_pipeline,
 )
 from skstream.core.rows.chunk import Chunk
@@ -50,8 +51,8 @@ EVALUATORS = {
         {"n_folds": 3, "strategy": "split:trained"},
     ],
     "HoldoutEvaluator": [
-        {"holdout": "next", "every": 3},
-        {"holdout": (np.eye(3), np.array(["a", "b", "c"])), "every": 4},
+        {"holdout": "next", "every": 4, "batch_size": 2},
+        {"holdout": (np.eye(3), np.array(["a", "b", "c"])), "every": 4, "batch_size": 2},
     ],
     "DelayedEvaluator": [
         {"delay": 3, "polling": Polling(n_bins=2, poll_every=2)},
@@ -61,6 +62,7 @@ EVALUATORS = {
 FORGETTING = {
     "Cumulative": Cumulative(),
     "SlidingWindow": SlidingWindow(7),
+    "TumblingWindow": TumblingWindow(7),
     "FadingFactor": FadingFactor(0.9),
     "AdaptiveWindow": AdaptiveWindow(0.3),
 }

@@ -211,10 +211,12 @@ def test_bad_streams_are_named():
         evaluator.evaluate(SGDClassifier, X, LABELS[:4])
     with pytest.raises(ValueError, match="classes"):
         evaluator.evaluate(Diary(), iter([(X, LABELS[:4])]))
-    run = evaluator.start(Diary(), classes=["a", "b"]).update(X, LABELS[:4])
+    run = evaluator.start(Diary(), classes=["a", "b"])
+    run.update(X, LABELS[:4])
     with pytest.raises(ValueError, match=r"Row 4 .*3 features.*2"):
         run.update(np.zeros((1, 3)), ["a"])
-    assert run.update(X, LABELS[:4]).n_rows == 8  # nothing was lost
+    run.update(X, LABELS[:4])
+    assert run.n_rows == 8  # nothing was lost
 
 
 OF_KINDS = {

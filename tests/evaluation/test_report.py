@@ -132,8 +132,10 @@ def text_of(result: Any, folder: Path, **options: Any) -> str:
 def resumed(folder: Path) -> Any:
     """Result of a run that was saved on the way, and loaded."""
     run = PrequentialEvaluator(random_state=0).start(MODELS, classes=STREAM.classes)
-    run.update(STREAM.X[:120], STREAM.y[:120]).save(folder / "run")
-    return load_run(folder / "run").update(STREAM.X[120:], STREAM.y[120:]).result()
+    run.update(STREAM.X[:120], STREAM.y[:120])
+    run = load_run(run.save(folder / "run"))
+    run.update(STREAM.X[120:], STREAM.y[120:])
+    return run.result()
 
 
 def unbroken(**options: Any) -> Any:
@@ -514,7 +516,8 @@ def test_without_matplotlib_the_page_says_so(no_pictures, tmp_path, monkeypatch)
 
 def test_results_before_the_first_checkpoint_have_a_page(pictures: None, tmp_path: Path) -> None:
     run = PrequentialEvaluator("accuracy").start(MODELS, classes=STREAM.classes)
-    result = run.update(STREAM.X[:0], STREAM.y[:0]).result()
+    run.update(STREAM.X[:0], STREAM.y[:0])
+    result = run.result()
     page = Page(text_of(result, tmp_path))
     assert "No model has a score." in page.texts[""]
 

@@ -69,8 +69,11 @@ def test_the_warmup_is_learnt_in_one_call_whatever_the_chunks(name, cuts) -> Non
 def test_a_run_saved_within_the_warmup_goes_on(tmp_path) -> None:
     evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
     expected = evaluator.evaluate(MODELS["pca"], X, Y).scores
-    run = evaluator.start(MODELS["pca"], classes=["down", "up"]).update(X[:7], Y[:7])
-    run = load_run(run.save(tmp_path / "run")).update(X[7:], Y[7:]).close()
+    run = evaluator.start(MODELS["pca"], classes=["down", "up"])
+    run.update(X[:7], Y[:7])
+    run = load_run(run.save(tmp_path / "run"))
+    run.update(X[7:], Y[7:])
+    run.close()
     assert run.result().scores == expected
 
 

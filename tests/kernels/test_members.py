@@ -30,11 +30,11 @@ from skstream import (
     load_run,
     make_stream_pipeline,
 )
+from skstream.calibration import METHODS
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
 from skstream.kernels import Declined, Task, adaptive, find_kernel
 from skstream.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.utils._calibration_maps import METHODS
 from tests._examples import examples, newest_alone
 from tests.kernels._reference import (
     TIMELINES,

@@ -36,7 +36,7 @@ from skstream.kernels.linear import kernel as _linear
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import make_stream_pipeline
-from skstream.utils._values_by_version import VersionedArray
+from skstream.pipeline._values_by_version import VersionedArray
 from tests._examples import examples
 from tests.kernels._linear_reference import PATHS
 from tests.kernels._reference import (

@@ -226,6 +226,5 @@ def test_calls_of_an_estimator_are_compiled_once_there_are_many(nothing_at_hand:
 
 def test_a_live_run_is_compiled_from_its_first_row(nothing_at_hand: None) -> None:
     live = PrequentialEvaluator("accuracy").start(HoeffdingTreeClassifier(), classes=["a", "b"])
-    assert run.pays and live.update([[0.0], [1.0]], ["a", "b"]).result().paths == {
-        "HoeffdingTreeClassifier": "kernel"
-    }
+    live.update([[0.0], [1.0]], ["a", "b"])
+    assert run.pays and live.result().paths == {"HoeffdingTreeClassifier": "kernel"}

@@ -193,7 +193,8 @@ def test_a_missing_value_of_pandas_among_numbers_is_a_gap(strategy, engine, pd):
         "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto", keep_tape=True)
     )
     expected = evaluator.evaluate(model, X, y).predictions("StreamPipeline", every_row=True)
-    run = evaluator.start(model, classes=[0, 1]).update(X[:2], y[:2])
+    run = evaluator.start(model, classes=[0, 1])
+    run.update(X[:2], y[:2])
     run.update(later[2:], y[2:])
     assert run.result().predictions("StreamPipeline", every_row=True).tolist() == expected.tolist()
 

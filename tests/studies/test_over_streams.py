@@ -6,7 +6,7 @@ from sklearn.exceptions import FitFailedWarning
 
 import skstream as sk
 from skstream.core.result.select import mean_of_curves
-from skstream.stats import friedman_nemenyi
+from skstream.stats import compare_with_best, friedman_nemenyi
 from skstream.streams import SEA, STAGGER, Sine, as_stream
 from skstream.studies._over_seeds import StreamStudy
 from tests.evaluation._models import FailsLater
@@ -81,6 +81,48 @@ def test_ranks_are_of_one_block_per_stream(study, value):
     assert f"{table[0, 0]:.4f} ± " in of_sea and of_sea.endswith("3 seeds")
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "error"])
+def test_the_best_is_told_apart_over_the_streams(metric):
+    evaluator = sk.PrequentialEvaluator(metric)
+    found = sk.evaluate_over_streams(STREAMS, MODELS, [1, 2], evaluator=evaluator)
+    table = [
+        [np.mean([one.scores[name][metric] for one in its.results]) for name in MODELS]
+        for its in found.studies.values()
+    ]
+    options = {"higher_is_better": metric == "accuracy", "correction": "none"}
+    expected = compare_with_best(table, list(MODELS), **options)
+    best = found.compare(correction="none")
+    assert (best.best, best.not_told_apart, best.blocks) == (
+        expected.best,
+        expected.not_told_apart,
+        "streams",
+    )
+    np.testing.assert_array_equal(best.pvalues, expected.pvalues)
+    np.testing.assert_array_equal(best.means, expected.means)
+    assert found.compare(models=["random", "majority"]).names == ("random", "majority")
+    with pytest.raises(ValueError, match="At least two models"):
+        found.compare(models="random")
+    with pytest.raises(TypeError, match="zero_method"):
+        found.compare(zero_method="pratt")
+
+
+def test_the_table_is_one_of_latex(study):
+    latex = study.to_latex("accuracy", references="random", label="tab:streams").splitlines()
+    assert r"\label{tab:streams}" in latex and r"\begin{tabular}{lrrrr}" in latex
+    cells = [line.split() for line in study.table("accuracy", references="random").splitlines()]
+    for line, row in zip(latex[latex.index(r"\midrule") + 1 :], cells[3:8], strict=False):
+        plain = line.removesuffix(r" \\").replace(r"$\pm$", "±").replace(r"\textbf{", "")
+        assert plain.replace("}", "").replace("&", " ").split() == row
+        ranks = [float(one.strip("()")) for one in row if one.startswith("(")]
+        assert line.count(r"\textbf") == ranks.count(min(ranks))
+        bold = line.partition(r"\textbf{")[2].partition("}")[0]
+        assert bold.endswith(f"({min(ranks):.2f})" if "average" in line else f"({min(ranks):g})")
+    caption = next(line for line in latex if line.startswith(r"\caption"))
+    assert "Friedman" in caption and "not ranked: random" in caption
+    with pytest.raises(ValueError, match="label may have letters"):
+        study.to_latex(label="a}b")
+
+
 def test_losses_are_ranked_from_below_and_references_are_only_shown(study):
     found = sk.evaluate_over_streams(
         STREAMS, MODELS, [1], evaluator=sk.PrequentialEvaluator("error")
@@ -150,7 +192,7 @@ def test_streams_that_are_one_are_not_ranked_over():
     found = sk.evaluate_over_streams({"a": sea, "b": sea}, MODELS, [0, 1], evaluator=EVALUATOR)
     with pytest.raises(ValueError, match="at least two different streams"):
         found.rank()
-    assert "Not ranked by a test: Models are ranked over at least two" in str(found)
+    assert "Not ranked by a test: Models are tested over at least two" in str(found)
 
 
 def test_a_failure_names_its_stream_and_keeps_those_before():
