@@ -408,7 +408,7 @@ def test_schedules_are_searched():
         ({"every": "1D"}, "every='1D' is a duration, and PeriodicRefit counts rows, whether they"),
         ({"every": 10, "window": "90D"}, "window='90D' is a duration"),
         ({"every": 10, "weight_decay": 0.0}, "'weight_decay' parameter of PeriodicRefit"),
-        ({"every": 10, "detector": DDM}, "'detector' parameter of PeriodicRefit"),
+        ({"every": 10, "detector": DDM}, "detector is the class DDM, not an instance; pass DDM"),
         ({"every": 10, "before": TREE}, "it has no partial_fit"),
         ({"every": 10, "before": SGDClassifier}, "is a class; pass an instance"),
         (

@@ -4,11 +4,12 @@ import inspect
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
@@ -20,6 +21,14 @@ from skstream.compat._by_row import (
     RowCalls,
     RowDicts,
     labels_at,
+)
+from skstream.core.detector import (
+    DRIFT,
+    NORMAL,
+    WARNING,
+    DetectorState,
+    DriftDetector,
+    offer_detectors,
 )
 from skstream.core.evaluators.settings import offer_adapter
 from skstream.utils._content import NotComparable, content
@@ -143,24 +152,11 @@ def is_multiclass(model: Any) -> bool:
 _PREFIX = "model__"
 
 
-class _River(ByRow):
-    """What both have: parameters of the River model to any depth, seeds, a copy that learns."""
+class _WithRiver(BaseEstimator):
+    """What all have around an object of River: its parameters to any depth, and seeds."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "model": "no_validation",
-        "missing": [StrOptions({"omit", "none"})],
-        "random_state": ["random_state"],
-    }
-    _kind: ClassVar[str]
-    #: How it is executed, for `result.paths`.
-    why_looped: ClassVar[str] = (
-        "River's learn_one and predict_one are called row by row (adapted by from_river)"
-    )
-
-    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
-        self.model = model
-        self.missing = missing
-        self.random_state = random_state
+    model: Any
+    random_state: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get parameters; those of the River model as ``model__grace_period``.
@@ -210,13 +206,37 @@ class _River(ByRow):
             self.model = with_parameters(self.model, paths)
         return self
 
-    def _begin(self, X: Any) -> Any:
-        self._validate_params()
-        check_kind(self.model, self._kind)
+    def _seeded(self) -> Any:
+        """Return the object of River, which has learnt nothing, with its seeds."""
         seed = self.random_state
         if seed is not None and not isinstance(seed, numbers.Integral):
             seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
         return seeded(self.model, seed)
+
+
+class _River(_WithRiver, ByRow):
+    """What models have: parameters of the River model to any depth, seeds, a copy that learns."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "model": "no_validation",
+        "missing": [StrOptions({"omit", "none"})],
+        "random_state": ["random_state"],
+    }
+    _kind: ClassVar[str]
+    #: How it is executed, for `result.paths`.
+    why_looped: ClassVar[str] = (
+        "River's learn_one and predict_one are called row by row (adapted by from_river)"
+    )
+
+    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
+        self.model = model
+        self.missing = missing
+        self.random_state = random_state
+
+    def _begin(self, X: Any) -> Any:
+        self._validate_params()
+        check_kind(self.model, self._kind)
+        return self._seeded()
 
     def going_on(self, classes: NDArray[Any] | None) -> Self:
         """Return an estimator that goes on from what the River model has learnt.
@@ -426,19 +446,107 @@ class RiverRegressor(_River, RegressorByRow):
         return RiverRegressorCalls(self.model_, self.missing, names)
 
 
-def from_river(
-    model: Any, *, missing: str = "omit", random_state: Any = None
-) -> RiverClassifier | RiverRegressor:
-    """Give a classifier or regressor of River the interface of scikit-learn.
-
-    Evaluators take the models of River as they are, and call this function. It is needed for other
-    options, and inside the meta-estimators and pipelines of this package.
+class RiverDetector(_WithRiver, DriftDetector):
+    """A drift detector of River as one of this package.
 
     Parameters
     ----------
-    model : river.base.Classifier or river.base.Regressor
-        A model, or a pipeline that ends in one. It does not change. What it has learnt is kept
-        only by an evaluator with ``warm_start=True``.
+    model : object of river.drift
+        The detector. It does not change: a clone of it reads. One of ``river.drift.binary`` reads
+        0 (right) and 1 (wrong) alone.
+    random_state : int, RandomState or None, default=None
+        Where a parameter `seed` of it is None, it is derived from this.
+
+    Notes
+    -----
+    What it says of a value is what River's own loop of ``update`` and ``drift_detected`` says.
+
+    Examples
+    --------
+    >>> from river import drift
+    >>> from skstream.compat import from_river
+    >>> from_river(drift.PageHinkley(threshold=5)).update_many([0.0] * 50 + [1.0] * 50)
+    array([55])
+    """
+
+    def __init__(self, model: Any, *, random_state: Any = None):
+        self.model = model
+        self.random_state = random_state
+
+    def _start(self) -> DetectorState:
+        return _RiverState(self._seeded())
+
+    @property
+    def _is_binary(self) -> bool:
+        return _is_based_on(self.model, "BinaryDriftDetector")
+
+    def _wrong(self, values: Any) -> Any:
+        return ((values != 0) & (values != 1)) & self._is_binary
+
+    @property
+    def _wanted(self) -> str:  # type: ignore[override]
+        return f"River's {type(self.model).__name__} reads 0 (right) or 1 (wrong)."
+
+    @property
+    def has_read(self) -> bool:
+        """Whether it, or the detector that it was made of, has read a value."""
+        return super().has_read or not is_new(self.model)
+
+    @property
+    def mean(self) -> float:
+        """Mean of the window, where River's detector has one; an AttributeError elsewhere."""
+        return float(self._started().peer.estimation)
+
+
+class _RiverState(DetectorState):
+    """What a detector of River has read."""
+
+    def __init__(self, peer: Any):
+        self.peer = peer
+        self._read = bool if _is_based_on(peer, "BinaryDriftDetector") else float
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the value read last raised an alarm."""
+        return bool(self.peer.drift_detected)
+
+    @property
+    def level(self) -> int:
+        """The level after the value read last."""
+        if self.alarm:
+            return DRIFT
+        return WARNING if getattr(self.peer, "warning_detected", False) else NORMAL
+
+    def feed_one(self, value: float) -> None:
+        """Read one value."""
+        self.peer.update(self._read(value))
+        self.n_alarms += self.alarm
+
+
+def is_river_detector(given: Any) -> bool:
+    """Whether an object is a drift detector of River; River is not imported for that."""
+    return _is_based_on(given, "_BaseDriftDetector") and hasattr(given, "update")
+
+
+def _is_based_on(given: Any, name: str) -> bool:
+    home = "river.base.drift_detector"
+    return any((base.__module__, base.__name__) == (home, name) for base in type(given).__mro__)
+
+
+def from_river(
+    model: Any, *, missing: str = "omit", random_state: Any = None
+) -> RiverClassifier | RiverRegressor | RiverDetector:
+    """Give a classifier, regressor or drift detector of River the interface of this package.
+
+    Evaluators take the models of River as they are, and call this function; so does what takes a
+    detector. It is needed for other options, to search parameters, and for models inside the
+    meta-estimators and pipelines of this package.
+
+    Parameters
+    ----------
+    model : river.base.Classifier, river.base.Regressor or object of river.drift
+        A model, or a pipeline that ends in one; or a detector. It does not change. What it has
+        learnt is kept only by an evaluator with ``warm_start=True``.
     missing : {"omit", "none"}, default="omit"
         Whether a missing value (NaN, None) is left out of its row, or is None there.
     random_state : int, RandomState or None, default=None
@@ -446,8 +554,8 @@ def from_river(
 
     Returns
     -------
-    RiverClassifier or RiverRegressor
-        The estimator.
+    RiverClassifier, RiverRegressor or RiverDetector
+        The estimator, or the detector.
 
     Raises
     ------
@@ -465,6 +573,8 @@ def from_river(
     >>> from skstream.temporal import TemporalCorrection
     >>> model = TemporalCorrection(from_river(forest.ARFClassifier(n_models=3)))
     """
+    if is_river_detector(model):
+        return RiverDetector(model, random_state=random_state)
     kind = "Classifier" if _is_a(model, "Classifier") else "Regressor"
     check_kind(model, kind)
     make = RiverClassifier if kind == "Classifier" else RiverRegressor
@@ -596,7 +706,11 @@ def _own_parameters(model: Any) -> dict[str, Any]:
 def _remade(model: Any, change: Callable[[Path, Any], Any]) -> Any:
     # River's clones share what was given to their constructor by position.
     model = deepcopy(model)
-    return model.clone(_new_parameters(model, change, ()))
+    changed = _new_parameters(model, change, ())
+    if "new_params" in inspect.signature(model.clone).parameters:
+        return model.clone(changed)
+    # A detector that draws its parameters anew when it is cloned.
+    return optional_import("river.base", "A model of River").Base.clone(model, changed)
 
 
 def _new_parameters(model: Any, change: Callable[[Path, Any], Any], path: Path) -> dict[str, Any]:
@@ -623,6 +737,8 @@ def _new_parameters(model: Any, change: Callable[[Path, Any], Any], path: Path) 
 
 
 offer_adapter(is_river, from_river)
+# A fixed seed: models and evaluators do not look into a detector for seeds that are None.
+offer_detectors(is_river_detector, partial(RiverDetector, random_state=0))
 
 
 _PURPOSE = "to_river"
