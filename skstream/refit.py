@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
@@ -32,10 +31,11 @@ from skstream.base import (
     repetitions,
 )
 from skstream.baselines import MajorityClass, MeanRegressor
+from skstream.core.detector import fresh_detector
 from skstream.drift import DriftDetector
 from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import copy_rows, own_rows, stack_rows
-from skstream.utils._sklearn import Interval, n_rows_of, rows_of
+from skstream.utils._sklearn import HasMethods, Interval, n_rows_of, rows_of
 from skstream.utils._times import (
     AWARE,
     DATETIMES,
@@ -290,7 +290,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         "every": [Interval(Integral, 1, None, closed="left"), str, None],
         "window": [Interval(Integral, 1, None, closed="left"), str, None],
         "min_rows": [Interval(Integral, 1, None, closed="left"), None],
-        "detector": [DriftDetector, None],
+        "detector": [HasMethods("update"), None],
         "before": "no_validation",
         "weight_decay": [Interval(Real, 0, 1, closed="right"), None],
         "time_zone": [str, None],
@@ -646,7 +646,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
 def new_progress(model: PeriodicRefit) -> Progress:
     """Progress before the first row."""
-    return Progress(detector=None if model.detector is None else clone(model.detector))
+    return Progress(detector=None if model.detector is None else fresh_detector(model.detector))
 
 
 def new_before(model: PeriodicRefit) -> Any:
