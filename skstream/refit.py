@@ -682,6 +682,12 @@ def at_time(
     model: PeriodicRefit, progress: Progress, now: int, classes: NDArray[Any] | None = None
 ) -> Progress:
     """Return the progress at a time, after the refit that is due by the calendar then."""
+    if progress.window and now < (last := int(progress.window[-1][3][-1])):
+        its, of_last = (str(np.datetime64(time, "us")) for time in (now, last))
+        raise ValueError(
+            f"It is {its}, and PeriodicRefit has learnt a row at {of_last}: time does not go back. "
+            "A model that goes on from earlier rows (warm_start=True) needs rows that came later."
+        )
     periods = calendar(model)
     if periods is None or now < progress.end:
         return progress

@@ -263,6 +263,23 @@ def test_the_walk_forward_example_of_the_page_is_a_loop_by_month():
     assert fitted.refit_models_[-1].coef_[0] < -0.8  # the window has followed the turn
 
 
+@pytest.mark.parametrize("name", ["monthly", "rows"])
+@pytest.mark.parametrize("kernels", [True, False])
+def test_a_model_goes_on_with_later_rows_alone(name, kernels):
+    times, evaluator = came(3), PrequentialEvaluator("accuracy", run=RunOptions(kernels=kernels))
+    first, rest = slice(0, 60), slice(60, N)
+    whole = evaluator.evaluate(MODELS[name], X, Y, arrival=times, return_models=True)
+    model = evaluator.evaluate(
+        {"one": MODELS[name]}, X[first], Y[first], arrival=times[first], return_models=True
+    ).models["one"]
+    again = {"warm_start": True, "return_models": True}
+    result = evaluator.evaluate({"one": model}, X[rest], Y[rest], arrival=times[rest], **again)
+    (expected,) = whole.models.values()
+    assert result.models["one"].refit_times_.tolist() == expected.refit_times_.tolist()
+    with pytest.raises(Exception, match=r"has learnt a row at .* time does not go back"):
+        evaluator.evaluate({"one": model}, X[first], Y[first], arrival=times[first], **again)
+
+
 def test_periods_are_searched():
     grid = {"every": ["MS", "7D", 20], "window": ["40D", None]}
     search = PrequentialSearch(
