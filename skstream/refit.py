@@ -39,6 +39,7 @@ from skstream.utils._sklearn import Interval, n_rows_of, rows_of
 from skstream.utils._times import (
     AWARE,
     DATETIMES,
+    MISSING,
     UNITS,
     Calendar,
     as_microseconds,
@@ -478,7 +479,10 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         if first and classes is not None and hasattr(self, "classes_"):
             del self.classes_  # left by a first call that failed
         if counts_time(self) and self._now == _NO_TIME:
-            raise ValueError(_WITHOUT_CLOCK.format(self._counting()))
+            raise ValueError(
+                f"{self._counting()} of PeriodicRefit counts time, which nothing has told it: call "
+                "time_passes before partial_fit; evaluators do it."
+            )
         X, y, weight = self._checked(X, y, sample_weight, classes, first=first)
         if not len(y):
             return self
@@ -545,7 +549,13 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         """
         self._begin()
         if kind not in (AWARE, DATETIMES):
-            raise ValueError(f"{_WITHOUT_CLOCK.format(self._counting())} Arrivals here are {kind}.")
+            given = "the rows do not say when they came"
+            if kind != MISSING:
+                given = f"the arrivals here are {kind}"
+            raise ValueError(
+                f"{self._counting()} of PeriodicRefit counts time, and {given}: pass arrival= as "
+                "datetimes (--time on the command line), or count rows."
+            )
         if self.time_zone is not None and kind != AWARE:
             raise ValueError(
                 f"time_zone={self.time_zone!r} is for arrivals with a time zone, and these have "
@@ -654,12 +664,6 @@ def new_before(model: PeriodicRefit) -> Any:
     if model.before is not None:
         return unfitted_copy(model.before)
     return MajorityClass() if is_classifier(model) else MeanRegressor()
-
-
-_WITHOUT_CLOCK = (
-    "{} of PeriodicRefit counts time, and the rows do not say when they came: pass arrival= as "
-    "datetimes. (By hand, call time_passes before each call.)"
-)
 
 
 def counts_time(model: PeriodicRefit) -> bool:
