@@ -101,7 +101,7 @@ def test_live_calls_of_one_row_do_not_fill_the_memory():
     for row in range(1_500):
         run.update([[0.0]], [row % 2])
     (curve,) = run.result().costs["MajorityClass"].curves
-    assert 500 < len(curve) < 256 + 256 * np.log(1_500 / 256) + 2
+    assert 150 < len(curve) < 64 + 64 * np.log(1_500 / 64) + 2
 
 
 @pytest.mark.parametrize("curves", [[np.zeros((2, 2))], [np.zeros((2, 3))] * 2])
