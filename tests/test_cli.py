@@ -1,5 +1,6 @@
 import csv
 import gzip
+import re
 import subprocess
 import sys
 import warnings
@@ -24,7 +25,7 @@ from skstream.evaluation import (
 )
 from skstream.streams import CSVStream, StreamError, make_demo_stream
 from tests._examples import newest_alone
-from tests._programs import done, refused
+from tests._programs import PROJECT, done, refused
 
 N_ROWS = 600
 Run = Callable[..., tuple[int, str, str]]
@@ -259,11 +260,17 @@ def test_every_short_name_makes_an_estimator() -> None:
         model_of("refit('scaler', every=10)")
 
 
-def test_demo_without_a_file_is_generated_and_says_so(run: Run, matplotlib: Any) -> None:
+def test_demo_without_a_file_is_generated_and_says_so(
+    run: Run, monkeypatch: pytest.MonkeyPatch, matplotlib: Any
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     output = done(run("demo", "--out", "out"))
     assert output.startswith("Stream: generated, 20,000 rows with temporal dependence and a drift")
     assert {"persistent", "majority", "nb", "sgd", "scaled-sgd", "tree"} <= table_of(output).keys()
     assert "The labels depend on their past" in output
+    shown = re.search(r"^model .*?^```", (PROJECT / "README.md").read_text("utf-8"), re.M | re.S)
+    assert shown is not None and shown[0].removesuffix("```") in output
+    assert max(map(len, output.splitlines())) <= 80
     assert output.rstrip().splitlines()[-1].startswith("Picture: ")
     assert Path("out", "demo.png").read_bytes().startswith(b"\x89PNG")
 
@@ -278,9 +285,9 @@ def test_the_module_is_the_program_and_help_answers_what_a_newcomer_asks() -> No
     assert done.stdout.startswith("usage: skstream evaluate")
     for name in (*MODELS, "kappa_temporal", "persistent_skill", "window:1000", "examples:"):
         assert name in done.stdout
-    lines = done.stdout.splitlines()
+    words_of_help = " ".join(done.stdout.split())
     for name, words in MEANINGS.items():
-        assert any(line.split() == [name, *words.split()] for line in lines) or name in OF_CLASS
+        assert f" {name} {words} " in words_of_help or name in OF_CLASS
 
 
 def test_versions(run: Run) -> None:
@@ -540,6 +547,7 @@ def test_held_out_rows_are_asked_at_checkpoints(way, run, csv_file, here):
     [
         (["--every", "5"], "add --holdout"),
         (["--holdout", "none.csv"], "--holdout none.csv: there is no such file"),
+        (["--holdout", "empty.csv"], "--holdout empty.csv holds no row"),
         (["--holdout", "600"], "--holdout 600 leaves none of the 600 rows to learn"),
         (["--holdout", "50", "--n-rows", "50"], "leaves none of the 50 rows to learn"),
         (["--holdout", "{file}"], "is a file of the stream itself"),
@@ -547,16 +555,11 @@ def test_held_out_rows_are_asked_at_checkpoints(way, run, csv_file, here):
         (["--holdout", "next", "--set", "batch_size=2"], "HoldoutEvaluator has no such parameter"),
     ],
 )
-def test_wrong_options_of_holdout_are_named(arguments, words, run, csv_file):
+def test_wrong_options_of_holdout_are_named(arguments, words, run, csv_file, here):
+    write(here / "empty.csv", csv_file.read_text().splitlines()[0] + "\n")
     given = [argument.format(file=csv_file) for argument in arguments]
     errors = refused(run("evaluate", csv_file, "--target", "label", *given))
     assert words in errors
-
-
-def test_a_holdout_file_without_rows_is_named(run: Run, csv_file: Path, here: Path) -> None:
-    write(here / "none.csv", csv_file.read_text().splitlines()[0] + "\n")
-    errors = refused(run("evaluate", csv_file, "--target", "label", "--holdout", "none.csv"))
-    assert "--holdout none.csv holds no row" in errors
 
 
 def test_without_a_warmup_the_baselines_are_asked(run: Run, csv_file: Path) -> None:

@@ -228,7 +228,6 @@ def test_the_page_of_the_command_line_writes_its_file(tmp_path, monkeypatch, pd,
 
 
 def test_the_table_of_the_command_line_is_what_its_command_prints(pa):
-    """All columns but the seconds."""
     folder = data_path("electricity").parent
     text = COMMAND_LINE.read_text("utf-8")
     found = re.search(r"```\n(skstream evaluate .*?)```\s+```\n(model .*?)```", text, re.DOTALL)
@@ -241,13 +240,6 @@ def test_the_table_of_the_command_line_is_what_its_command_prints(pa):
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "COLUMNS": "80"},
     ).stdout
-
-    def cells(table: str) -> dict[str, list[str]]:
-        lines = [re.split(r"\s{2,}", line.strip()) for line in table.splitlines()]
-        return {line[0]: line[1:-2] + line[-1:] for line in lines if len(line) == 8}
-
-    shown = cells(found[2])
-    assert len(shown) == 13
-    assert shown.items() <= cells(printed).items()
+    assert found[2] in printed

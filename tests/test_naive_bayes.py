@@ -14,6 +14,7 @@ from skstream import DelayedEvaluator, Polling, PrequentialEvaluator, RunOptions
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._data import load_stream
 from tests._examples import examples
+from tests.kernels._reference import both_ways
 
 ATTRIBUTES = ("theta_", "var_", "raw_var_", "class_count_", "class_prior_", "epsilon_")
 TOTALS = ("total_count_", "total_mean_", "total_var_")
@@ -168,12 +169,8 @@ def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale, rng):
     """Products of variances, of which the kernel takes one logarithm, stay within range."""
     y = rng.integers(0, 3, 100)
     X = scale * (rng.normal(size=(100, 2)) + y[:, None])
-    kernel, loop = (
-        PrequentialEvaluator(
-            "log_loss", n_warmup=20, random_state=0, run=RunOptions(kernels=engine == "auto")
-        ).evaluate({"m": IncrementalGaussianNB()}, X, y)
-        for engine in ("auto", "loop")
-    )
+    evaluator = PrequentialEvaluator("log_loss", n_warmup=20, random_state=0)
+    kernel, loop = both_ways(evaluator, IncrementalGaussianNB(), X, y)
     assert kernel.scores["m"]["log_loss"] == pytest.approx(loop.scores["m"]["log_loss"], rel=1e-9)
 
 

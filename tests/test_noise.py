@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
+from skstream import PrequentialEvaluator, make_stream_pipeline
 from skstream.baselines import MajorityClass
 from skstream.kernels import Task
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -20,6 +20,7 @@ from skstream.streams import make_demo_stream
 from skstream.utils._seeds import row_hashes
 from tests._examples import examples
 from tests.kernels import _reference as ref
+from tests.kernels._reference import both_ways
 
 SGD = SGDClassifier(random_state=0)
 
@@ -148,12 +149,7 @@ def test_the_kernel_gives_the_probabilities_of_the_loop(n_classes):
             make_stream_pipeline(StandardScaler(), Rising()), noise=0.4, random_state=0
         ),
     }
-    results = [
-        PrequentialEvaluator(
-            "log_loss", random_state=0, run=RunOptions(kernels=engine == "auto", keep_tape=True)
-        ).evaluate(models, X, y)
-        for engine in ("auto", "loop")
-    ]
+    results = both_ways(PrequentialEvaluator("log_loss", random_state=0), models, X, y)
     assert results[0].paths["bayes"] == "kernel" and "loop" in results[0].paths["looped inside"]
     for name in models:
         np.testing.assert_array_equal(*(result.tape.answers[name] for result in results))

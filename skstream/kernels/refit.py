@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from skstream.base import answers_each_row_alone, learner
+from skstream.base import answers_each_row_alone, learner, nested
 from skstream.core.engine.answers import Task, no_answers
 from skstream.core.engine.block import Block, part_of
 from skstream.core.engine.kernel import Declined, Kernel
@@ -40,6 +41,8 @@ from skstream.refit import (
 from skstream.utils._rows import copy_rows, has_texts
 from skstream.utils._validation import is_fitted
 
+# Packages whose models change only when they are fitted.
+_LIBRARIES = ("sklearn", "imblearn", "lightgbm", "xgboost")
 # Rows asked about together that an alarm may make worthless.
 _AT_MOST = 8192
 
@@ -64,9 +67,14 @@ class _Asked:
 
 
 def _answers(model: Any, task: Task, block: Block) -> NDArray[Any]:
-    """Answers of a model that learns nothing to all asks of a block, each row asked once."""
+    """Answers of a model that learns nothing to all asks of a block."""
     if not block.n_asks:
         return no_answers(task)
+    if not answers_each_row_alone(model):
+        if sparse.issparse(block.ask_X) and block.ask_X.format != "csr":
+            raise Declined("sparse rows of another format than CSR have no kernel")
+        none, every = slice(0, 0), slice(0, block.n_asks)
+        return _run(model, task, replace(part_of(block, none, every), stamp=block.stamp * 0))
     rows, places = np.unique(block.ask_index, return_inverse=True)
     stamp, groups = np.zeros(len(rows), dtype=np.int64), np.array([0, len(rows)])
     X = block.ask_X
@@ -92,13 +100,30 @@ def _refused(estimator: Any, task: Task, model: Any) -> str | None:
         return "parameters that it refuses"
     if task.classes is not None and not knows_classes(estimator, task):
         return OTHER_CLASSES
-    if not answers_each_row_alone(model):
+    if not answers_each_row_alone(model) and not _is_asked_in_calls(estimator, model):
         return f"{type(model).__name__}, whose answers may depend on the rows asked in one call,"
     return None
 
 
+def _is_asked_in_calls(estimator: Any, model: Any) -> bool:
+    """Whether each call of the loop can be made between two refits, and made again after an error.
+
+    Not so where calls may change something, as those of a user's own class or function may.
+    """
+    if not isinstance(estimator, PeriodicRefit) or estimator.detector is not None:
+        return False
+    for part in nested(model):
+        own = type(part).__module__.partition(".")[0] not in _LIBRARIES
+        values = part.get_params(deep=False).values()
+        if own or any(callable(one) and not isinstance(one, type) for one in values):
+            return False
+    return True
+
+
 class PeriodicRefitKernel(MemoryKernel):
-    """Rows are collected; a whole stretch between two refits is asked in one call.
+    """Rows are collected; a whole stretch between two refits is asked together.
+
+    That is one call where the model answers each row alone, else the calls of the loop.
 
     The memory is the progress of the estimator. Inside is what answers up to the first refit: a
     member, an estimator without a kernel, or None after it.
@@ -109,6 +134,7 @@ class PeriodicRefitKernel(MemoryKernel):
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._first_inner = self._member_before()
+        self.exact_inside = answers_each_row_alone(estimator.estimator)
 
     def _member_before(self) -> Any:
         """What answers up to the first refit: by a kernel, if it has one that is bitwise."""

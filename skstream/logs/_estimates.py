@@ -21,7 +21,7 @@ from skstream.utils._choices import check_choice, check_count, is_real
 from skstream.utils._labels import listed
 from skstream.utils._optional import display, optional_import
 from skstream.utils._rows import joined_weights
-from skstream.utils._tables import aligned
+from skstream.utils._tables import aligned, filled
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -231,7 +231,9 @@ class LabelEstimates:
             ]
             for one in self._errors
         ]
-        return "\n".join([*self._heading(), *aligned(header, lines), *self._sentences()])
+        return "\n".join(
+            [*self._heading(), *aligned(header, lines), *map(filled, self._sentences())]
+        )
 
     def _heading(self) -> list[str]:
         lines = []

@@ -32,7 +32,7 @@ from skstream.stats._checks import check_alpha
 from skstream.stats._report import plural
 from skstream.utils._choices import check_count
 from skstream.utils._optional import display, optional_import
-from skstream.utils._tables import aligned, listed
+from skstream.utils._tables import aligned, filled, listed
 
 _MOST_NAMES = 5
 _OF_DAYS = (
@@ -490,7 +490,7 @@ class SliceScores:
             if self._groups.of_times:
                 lines.append(_OF_DAYS)
         if whole.measures[metric].higher_is_better is not None:
-            lines += self._sentences(metric)
+            lines += [filled(line, indent="  ") for line in self._sentences(metric)]
         return "\n".join(lines)
 
     def _sentences(self, metric: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from skstream.core.rows.stream import Stream, refuse_endless
 from skstream.utils._choices import check_count
 from skstream.utils._labels import LabelSpace, as_labels, distinct_labels
 from skstream.utils._rows import date_columns, is_frame
+from skstream.utils._tables import filled
 from skstream.utils._times import time_column
 from skstream.utils._warnings import warn
 
@@ -157,7 +158,7 @@ class LabelProfile:
                 f"  P(M) majority    {self.majority_prior:.4f}",
                 f"  P(T) persistence {self.persistence:.4f}",
                 f"  P(S) succession  {self.succession:.4f}",
-                f"  {self.advice}",
+                filled(f"  {self.advice}", indent="  "),
                 "  Delta(l) per class in .delta, class shares in .priors, .successors",
             ]
         )

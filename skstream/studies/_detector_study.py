@@ -48,7 +48,7 @@ from skstream.utils._choices import (
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import drawn_seed, seed_estimator, uniform
 from skstream.utils._sklearn import QuietParallel
-from skstream.utils._tables import aligned
+from skstream.utils._tables import aligned, filled
 from skstream.utils._warnings import warn
 
 SCORES = tuple(one.name for one in fields(DetectionScores))
@@ -360,7 +360,7 @@ class DetectorStudy(SavedStudy):
             ]
             for label in self.labels
         ]
-        return "\n".join([self._heading(), *aligned(header, rows), *self._remarks()])
+        return "\n".join([self._heading(), *aligned(header, rows), *map(filled, self._remarks())])
 
     def _heading(self) -> str:
         rows, drifts = set(self.n_rows), {len(drifts) for drifts in self.drifts}

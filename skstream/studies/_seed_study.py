@@ -26,7 +26,7 @@ from skstream.stats._report import forgetting_words, plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._optional import display, optional_import
 from skstream.utils._saved import save_npz
-from skstream.utils._tables import aligned
+from skstream.utils._tables import aligned, filled
 
 _LARGEST_SEED = 2**32 - 1  # of scikit-learn
 
@@ -555,15 +555,17 @@ class SeedStudy(StudyOfModels):
             if len(self.forgetting_names) > 1:
                 lines.append(f"{heading(self._first, forgetting)}:")
             # A blank below the marks keeps the names above the numbers.
-            lines.extend(aligned(["model", *(f"{n} " for n in self.metric_names), "path"], rows))
+            header = ["model", *(f"{n} " for n in self.metric_names), "path"]
+            lines.extend(aligned(header, rows, less_needed=["path"]))
         if answers := last_answers(self._first):
             lines.append(f"Labels are delayed: scores are those of {answers}")
         if has_marks:
             corrected = "corrected as by Holm" if correction == "holm" else "not corrected"
-            lines.append(
+            words = (
                 f"{MARK} the best, and those that pairwise Wilcoxon tests over the seeds do not "
                 f"tell from it ({corrected}, alpha = {alpha:g})"
             )
+            lines.append(filled(words, indent="  "))
         elif why := self._why_not_told(compared, correction, alpha):
             lines.append(f"Nothing is marked: {why}.")
         if left:

@@ -8,6 +8,7 @@ from sklearn.naive_bayes import MultinomialNB
 import skstream as sk
 from skstream.streams import make_demo_stream
 from tests.evaluation._models import Diary, numbered_rows
+from tests.kernels._reference import both_ways
 
 STREAM = make_demo_stream(250)
 LABELS = np.tile(["a", "b", "b", "a", "b"], 12)
@@ -158,12 +159,7 @@ def test_a_class_that_comes_late_reaches_its_own_part_of_the_model(rng):
     X = rng.poisson(2.0, size=(120, 4)).astype(float)
     y = np.where(np.arange(120) < 80, np.tile(["b", "d"], 60), np.tile(["a", "c"], 60))
     models = {"nb": MultinomialNB(), "sgd": SGDClassifier()}
-    fast, slow = (
-        sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=engine == "auto")).evaluate(
-            models, X, y
-        )
-        for engine in ("auto", "loop")
-    )
+    fast, slow = both_ways(sk.PrequentialEvaluator("accuracy"), models, X, y)
     for name in models:
         assert (fast.tape.answers[name] == slow.tape.answers[name]).all()
     assert fast.paths == {"nb": "kernel", "sgd": "kernel"}

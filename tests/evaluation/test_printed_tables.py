@@ -1,6 +1,7 @@
 """Printed tables say whatever about an evaluation is not the default."""
 
 import inspect
+import io
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from skstream.baselines import MeanRegressor
 from skstream.forgetting import SlidingWindow
 from skstream.reports._report import DEFAULTS
 from skstream.stats._report import over_rows
-from skstream.streams import make_demo_stream
+from skstream.streams import label_profile, make_demo_stream
+from skstream.utils._tables import filled, line_width
 
 EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
 #: Parameters that change no number, and those that a table shows otherwise.
@@ -152,3 +154,33 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
     result = run.result()
     assert "1 row without a label: neither learnt nor scored" in str(result)
     assert result.rescore("mse").n_unlabelled == 1
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_tables_and_sentences_fit_the_terminal(width, monkeypatch):
+    """Costs are left out where the table would be too wide; text is wrapped, and complete."""
+    models = {
+        "a": Persistent(),
+        "a model with a name": SGDClassifier(loss="log_loss", average=True, random_state=0),
+    }
+    evaluator = KFoldEvaluator(["accuracy", "kappa"], n_folds=3, forgetting="window:50")
+    result = evaluator.evaluate(models, make_demo_stream(300))
+    texts = (str(result), str(result.compare("a", "a model with a name")))
+    profile = label_profile(make_demo_stream(300))
+    monkeypatch.setenv("COLUMNS", str(width))
+    for text, narrow in zip(texts, (str(result), str(result.compare(*models))), strict=True):
+        assert max(map(len, narrow.splitlines())) <= max(width, 42)  # the table without costs
+        if narrow.startswith("k-fold") and width < 80:
+            assert "seconds  path" in text and "seconds" not in narrow
+        else:
+            assert " ".join(narrow.split()) == " ".join(text.split())
+    assert max(map(len, str(profile).splitlines()[4:])) <= max(width, 70)
+
+
+def test_without_a_terminal_nothing_is_left_out_and_a_closed_output_is_none(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    closed = io.StringIO()
+    closed.close()
+    for stdout in (closed, None, io.StringIO()):
+        monkeypatch.setattr("sys.stdout", stdout)
+        assert line_width() is None and filled("a " * 100) == "a " * 100

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
-from skstream import DynamicWeightedMajority, PrequentialEvaluator, RunOptions
+from skstream import DynamicWeightedMajority, PrequentialEvaluator
 from skstream.core.engine.block import Block
 from skstream.kernels import Declined, Task, make_kernel
 from skstream.kernels.naive_bayes import gaussian as states_module
@@ -214,12 +214,7 @@ def test_ties_decide_on_members_as_in_the_loop(seed: int) -> None:
     model = DynamicWeightedMajority(
         IncrementalGaussianNB(), period=5, threshold=0, max_estimators=6
     )
-    fast, loop = (
-        PrequentialEvaluator(
-            "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
-        ).evaluate({"m": model}, X, y)
-        for engine in ("auto", "loop")
-    )
+    fast, loop = ref.both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
     assert fast.paths["m"] == "kernel"
     np.testing.assert_array_equal(
         fast.predictions("m", every_row=True), loop.predictions("m", every_row=True)

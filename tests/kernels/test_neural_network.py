@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from skstream import PrequentialEvaluator, RunOptions
+from skstream import PrequentialEvaluator
 from skstream.kernels import Declined, Task, make_kernel
 from skstream.kernels import neural_network as network
 from skstream.utils._rows import own_rows
@@ -162,14 +162,10 @@ def test_one_class_float32_and_batches_are_left_to_the_loop() -> None:
 def test_weights_that_grow_without_bound_are_an_error_of_the_model_at_its_row() -> None:
     X, y = rows_and_labels(0, 2, n=200)
     model = regressor(solver="sgd", learning_rate_init=50.0, activation="identity")
-    results = []
-    for engine in ("auto", "loop"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            evaluator = PrequentialEvaluator(
-                "mae", error_score=np.nan, run=RunOptions(kernels=engine == "auto")
-            )
-            results.append(evaluator.evaluate({"mlp": model}, X * 10, y + 0.5))
+    evaluator = PrequentialEvaluator("mae", error_score=np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = ref.both_ways(evaluator, {"mlp": model}, X * 10, y + 0.5)
     one, other = (result.failures["mlp"] for result in results)
     assert one == other and "non-finite parameter weights" in one
 

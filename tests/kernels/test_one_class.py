@@ -18,7 +18,14 @@ from skstream.ensemble import OnlineBagging
 from skstream.kernels import Declined, Task, find_kernel
 from skstream.temporal import TemporallyAugmented
 from tests._examples import examples
-from tests.kernels._reference import TIMELINES, assert_equals_loop, make_block, random_cuts, running
+from tests.kernels._reference import (
+    TIMELINES,
+    assert_equals_loop,
+    both_ways,
+    make_block,
+    random_cuts,
+    running,
+)
 
 TASK = Task(np.array([-1, 1]))
 SETTINGS: list[dict[str, Any]] = [
@@ -56,12 +63,7 @@ def test_behind_a_scaler(rng: np.random.Generator) -> None:
     X = rng.normal(size=(60, 3)) * 100
     y = np.where(np.abs(X[:, 0]) < 100, 1, -1)
     model = make_stream_pipeline(StandardScaler(), SGDOneClassSVM())
-    results = [
-        PrequentialEvaluator(
-            "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
-        ).evaluate({"m": model}, X, y)
-        for engine in ("auto", "loop")
-    ]
+    results = both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
     assert results[0].paths["m"] == "kernel"
     np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
 

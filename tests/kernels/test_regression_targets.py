@@ -13,7 +13,13 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import skstream as sk
 from skstream.kernels import Declined, Task, registered_kernels
-from tests.kernels._reference import assert_same_state, make_block, run_literally, running
+from tests.kernels._reference import (
+    assert_same_state,
+    both_ways,
+    make_block,
+    run_literally,
+    running,
+)
 from tests.kernels.test_support_table import KERNEL, frozen
 
 N_ROWS = 30
@@ -95,14 +101,9 @@ def test_answers_that_elsewhere_mark_something(engine: Any) -> None:
 def test_answers_that_elsewhere_mark_something_in_other_protocols(evaluator: Any) -> None:
     late = {"delay": 3} if evaluator is sk.DelayedEvaluator else {"random_state": 0}
     models = {"persistent": sk.PersistentRegressor(), "sgd": SGDRegressor()}
-    kernel, loop = (
-        evaluator("mae", run=sk.RunOptions(kernels=engine == "auto"), **late)
-        .evaluate(models, X, MARKS)
-        .scores
-        for engine in ("auto", "loop")
-    )
-    for model, scores in loop.items():
-        np.testing.assert_allclose(kernel[model]["mae"], scores["mae"], rtol=1e-9)
+    kernel, loop = both_ways(evaluator("mae", **late), models, X, MARKS)
+    for model, scores in loop.scores.items():
+        np.testing.assert_allclose(kernel.scores[model]["mae"], scores["mae"], rtol=1e-9)
 
 
 class MinusTwo(Perceptron):

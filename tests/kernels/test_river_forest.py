@@ -15,7 +15,7 @@ from skstream.compat import from_river
 from skstream.kernels import Declined, Task
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples
-from tests.kernels._reference import TIMELINES, make_block, running
+from tests.kernels._reference import TIMELINES, both_ways, make_block, running
 from tests.kernels._river import bare, rows_of, run_both, same
 
 pd = pytest.importorskip("pandas")
@@ -142,12 +142,7 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
         KFoldEvaluator("accuracy", n_folds=2, random_state=0),
         DelayedEvaluator("accuracy", delay=40),
     ):
-        kernel, loop = (
-            other.set_params(run__kernels=engine == "auto").evaluate(
-                {"f": forest}, X[:400], y[:400]
-            )
-            for engine in ("auto", "loop")
-        )
+        kernel, loop = both_ways(other, forest, X[:400], y[:400])
         assert kernel.scores == loop.scores
 
 

@@ -13,7 +13,7 @@ from skstream.kernels import Declined, Task
 from skstream.tree import _arrays as arrays
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples
-from tests.kernels._reference import TIMELINES, make_block, running
+from tests.kernels._reference import TIMELINES, both_ways, make_block, running
 from tests.kernels._river import bare, rows_of, run_both, same
 
 pd = pytest.importorskip("pandas")
@@ -91,10 +91,7 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
         KFoldEvaluator("accuracy", n_folds=3, random_state=0),
         DelayedEvaluator("accuracy", delay=40),
     ):
-        kernel, loop = (
-            other.set_params(run__kernels=engine == "auto").evaluate({"tree": tree}, X, y)
-            for engine in ("auto", "loop")
-        )
+        kernel, loop = both_ways(other, tree, X, y)
         assert kernel.scores == loop.scores
 
 

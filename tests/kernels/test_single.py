@@ -226,12 +226,7 @@ def test_models_around_others(model: Any, n_classes: int) -> None:
     X = rng.normal(size=(60, 5)).astype(np.float32)
     y = (X[:, :n_classes] + rng.normal(size=(60, n_classes))).argmax(axis=1)
     rows = X if n_classes == 2 else np.asfortranarray(X)
-    results = [
-        sk.PrequentialEvaluator(
-            "accuracy", n_warmup=30, run=sk.RunOptions(kernels=engine == "auto")
-        ).evaluate({"m": model}, rows, y, return_models=True)
-        for engine in ("auto", "loop")
-    ]
+    results = ref.both_ways(sk.PrequentialEvaluator("accuracy", n_warmup=30), model, rows, y)
     assert results[0].paths["m"] == "kernel"
     np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
     ref.assert_same_state(*(result.models["m"] for result in results))

@@ -50,7 +50,7 @@ from sklearn.tree import DecisionTreeClassifier
 import skstream as sk
 from skstream.compat import from_river
 from skstream.core.engine.run import ModelRun
-from skstream.drift import RandomAlarm
+from skstream.drift import DDM, RandomAlarm
 from skstream.kernels import Task, registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
@@ -271,8 +271,8 @@ LOOP: dict[str, list[Any]] = {
         sk.DynamicWeightedMajority(SGD, random_state=DRAWS),
     ],
     "around other models": [
-        sk.PeriodicRefit(LogisticRegression(), every=9),
-        sk.PeriodicRefit(make_pipeline(PCA(1), DecisionTreeClassifier()), every=9),
+        sk.PeriodicRefit(LogisticRegression(), every=9, detector=DDM()),
+        sk.PeriodicRefit(make_pipeline(FunctionTransformer(np.abs), LogisticRegression()), every=9),
     ],
     "with a part that is looped": [
         sk.OnlineBagging(

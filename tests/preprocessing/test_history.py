@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import DelayedEvaluator, PrequentialEvaluator, RunOptions
+from skstream import DelayedEvaluator, PrequentialEvaluator
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import DatetimeFeatures, LagFeatures, RollingFeatures
 from skstream.preprocessing._history import History
 from tests._examples import examples
+from tests.kernels._reference import both_ways
 
 ROWS = [["a", 1.0, 10.0], ["b", 2.0, 20.0], ["a", 3.0, None], ["a", 5.0, 50.0]]
 
@@ -167,10 +167,7 @@ def test_evaluators_give_the_same_by_kernel_and_by_loop(model: Any, evaluator: A
     rng = np.random.default_rng(2)
     X = np.column_stack([rng.integers(0, 5, 80), rng.normal(size=80), rng.integers(0, 3, 80)])
     y = (X[:, 1] > 0).astype(int)
-    by_loop, by_kernel = (
-        clone(evaluator).set_params(run__kernels=engine == "auto").evaluate({"m": model}, X, y)
-        for engine in ("loop", "auto")
-    )
+    by_kernel, by_loop = both_ways(evaluator, model, X, y)
     assert by_loop.paths["m"] == "loop" and by_kernel.paths["m"] == "kernel"
     assert by_kernel.scores == by_loop.scores
 
@@ -182,15 +179,10 @@ def test_batches_have_a_kernel_too() -> None:
     lags = LagFeatures(1, [1, 2], key=0)
     shown = lags.fit_transform(X)
     np.testing.assert_array_equal(lags.fit(X[:6]).partial_fit_transform(X[6:]), shown[6:])
-    model, answers = make_stream_pipeline(lags, MultinomialNB()), []
-    for engine in ("loop", "auto"):
-        evaluator = PrequentialEvaluator(
-            "accuracy", batch_size=4, run=RunOptions(kernels=engine == "auto")
-        )
-        result = evaluator.evaluate({"m": model}, X, y)
-        answers.append(result.predictions("m", every_row=True))
-    assert result.paths == {"m": "kernel"}
-    np.testing.assert_array_equal(*answers)
+    model = make_stream_pipeline(lags, MultinomialNB())
+    results = both_ways(PrequentialEvaluator("accuracy", batch_size=4), model, X, y)
+    assert results[0].paths == {"m": "kernel"}
+    np.testing.assert_array_equal(*(one.predictions("m", every_row=True) for one in results))
 
 
 def test_a_failing_model_leaves_the_history_as_it_was() -> None:

@@ -12,6 +12,7 @@ from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline, pre
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import make_stream_preprocessor
 from skstream.streams import as_stream
+from tests.kernels._reference import both_ways
 
 pandas = pytest.importorskip("pandas")
 
@@ -183,12 +184,7 @@ def test_integers_are_hashed_as_their_texts(kind: str, dtype: str) -> None:
     if (dtype, kind) != ("float64", "text"):  # one case is enough
         return
     model = make_stream_pipeline(given, SGDClassifier(random_state=0))
-    by_loop, by_kernel = (
-        PrequentialEvaluator(run=RunOptions(kernels=engine == "auto")).evaluate(
-            {"m": model}, frame, LABELS[:20]
-        )
-        for engine in ("loop", "auto")
-    )
+    by_kernel, by_loop = both_ways(PrequentialEvaluator(), model, frame, LABELS[:20])
     assert by_kernel.paths["m"].startswith("kernel")
     np.testing.assert_array_equal(
         by_kernel.predictions("m", every_row=True), by_loop.predictions("m", every_row=True)

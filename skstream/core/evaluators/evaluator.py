@@ -223,7 +223,7 @@ class StreamEvaluator(BaseEstimator):
             Models with ``partial_fit``. They are cloned, and do not change.
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
             Features in time order; or, without `y`, any iterable of chunks ``(X, y)`` or
-            ``(X, y, meta)``.
+            ``(X, y, meta)``, a data set of River, or any iterable of rows ``(dict, y)``.
         y : array-like of shape (n_rows,), default=None
             Labels or targets.
         classes : array-like of shape (n_classes,), default=None

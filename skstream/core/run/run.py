@@ -348,7 +348,8 @@ class EvaluationRun(Exclusive):
     @contextmanager
     def _hearing(self) -> Iterator[list[Any]]:
         """Collect what is answered in a call."""
-        self._heard = heard = []
+        heard: list[Any] = []
+        self._heard = heard
         try:
             yield heard
         finally:
@@ -446,7 +447,7 @@ class EvaluationRun(Exclusive):
 
     def _commit(self, step: Step, note: Note) -> None:
         """Note and score what the models have answered; the failure of one may end the run."""
-        with deferred_interrupt():
+        with deferred_interrupt() if self._interrupt is None else nullcontext():
             self._engine.commit(step)
             ends = self._settings.error_score == "raise" and bool(self._engine.failures)
             self._has_failed = self._ends_by_failure = ends
