@@ -280,6 +280,20 @@ def test_a_model_goes_on_with_later_rows_alone(name, kernels):
         evaluator.evaluate({"one": model}, X[first], Y[first], arrival=times[first], **again)
 
 
+def test_a_timedelta_is_its_text():
+    texts, objects = ({"every": "7D", "window": "400D"}, {})
+    for name, text in texts.items():
+        objects[name] = pd.Timedelta(text)
+    found = [
+        PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
+        .evaluate({"one": PeriodicRefit(TREE, min_rows=8, **its)}, X, Y, arrival=came(4))
+        .costs["one"]
+        .refit_rows
+        for its in (texts, objects)
+    ]
+    assert found[0] == found[1] and len(found[0][0]) > 5
+
+
 def test_periods_are_searched():
     grid = {"every": ["MS", "7D", 20], "window": ["40D", None]}
     search = PrequentialSearch(

@@ -29,6 +29,7 @@ from skstream.refit import (
     Progress,
     answers_of,
     at_time,
+    calendar,
     counts_time,
     learn_times,
     learnt_rows,
@@ -202,7 +203,7 @@ class PeriodicRefitKernel(MemoryKernel):
         is_ask = asked < block.n_asks and block.stamp[asked] <= learnt
         now = int(asks[asked] if is_ask else learns[learnt])
         progress = at_time(self.estimator, progress, now, self._classes)
-        if not isinstance(self.estimator.every, str):
+        if calendar(self.estimator) is None:
             return progress, block
         n_learns, n_asks = (int(np.searchsorted(time, progress.end)) for time in (learns, asks))
         return progress, part_of(block, slice(0, n_learns), slice(0, n_asks))
