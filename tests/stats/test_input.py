@@ -72,6 +72,7 @@ PAIRED = [
     (([1, 2], [1, np.nan]), r"b\[1\] is nan; every value must be finite"),
     ((np.ones((2, 2)), np.ones((2, 2))), r"a must be one-dimensional. Got shape \(2, 2\)"),
     (([], []), "a and b are empty"),
+    ((0.7, 0.8), r"a is one number, 0.7; give one value per fold. .* result.compare"),
 ]
 BOUNDS = [3, (0, 1, 2), "01", (0, np.nan), (0, np.inf), (1, 0), (None, 1), ("0", "1")]
 REFUSED = [
