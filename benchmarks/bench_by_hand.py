@@ -155,10 +155,8 @@ def folds_by_hand(model: Any, X: Any, y: Any) -> Answers:
 
 def folds(model: Any, X: Any, y: Any) -> Answers:
     """The same by an evaluator, which draws other folds."""
-    options = RunOptions(kernels=False)
-    KFoldEvaluator(n_folds=FOLDS, strategy="cross", random_state=0, run=options).evaluate(
-        {"m": model}, X, y
-    )
+    evaluator = KFoldEvaluator(n_folds=FOLDS, strategy="cross", random_state=0)
+    evaluator.evaluate({"m": model}, X, y)
     return []
 
 
@@ -212,7 +210,7 @@ def cases(X: Any, y: Any) -> Iterator[tuple[str, int, Work, Work]]:
         yield case(name, 5_000, river_by_hand, linear, live, from_river(linear))
         name = "live update(row), River's tree"
         yield case(name, 5_000, river_by_hand, hoeffding, live, from_river(hoeffding))
-        name = f"{FOLDS} folds of River's logistic regression, loop"
+        name = f"{FOLDS} folds of River's logistic regression"
         yield case(name, 5_000, folds_by_hand, linear, folds, from_river(linear))
 
 
