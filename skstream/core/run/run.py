@@ -351,7 +351,7 @@ class EvaluationRun(Exclusive):
         """Return what all lanes have answered: labels of codes, probabilities of scores."""
         given, n_folds = {}, len(self._settings.timelines)
         for k in range(0, len(self._places), n_folds):
-            its = lanes[k] if n_folds == 1 else lanes[k : k + n_folds]
+            its = (lanes[k] if n_folds == 1 else lanes[k : k + n_folds]).copy()
             if its.ndim == 1 + (n_folds > 1):
                 its = self._space.decode(its)
             else:
