@@ -1,6 +1,6 @@
 """Any model with ``fit`` along a stream: fitted again and again on the rows that came last."""
 
-from copy import deepcopy
+from copy import copy
 from datetime import timedelta
 from numbers import Integral, Real
 from time import perf_counter
@@ -644,8 +644,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), tags_of(self.estimator)
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
-            setattr(tags, name, deepcopy(getattr(inner, name)))
-        tags.input_tags = deepcopy(inner.input_tags)
+            setattr(tags, name, copy(getattr(inner, name)))
+        tags.input_tags = copy(inner.input_tags)
         tags.non_deterministic = inner.non_deterministic
         tags.target_tags.multi_output = tags.target_tags.two_d_labels = False
         if tags.classifier_tags is not None:
