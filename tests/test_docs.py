@@ -159,6 +159,17 @@ def test_figures_name_their_command(page: Path) -> None:
         assert SCRIPT.search(text) or EXAMPLE.search(text) or BLOCK.search(text)
 
 
+def test_the_guide_describes_every_page() -> None:
+    guide = (PROJECT / "docs" / "guide.md").read_text("utf-8")
+    listed = re.findall(r"^- \[.+\]\((\w+)\.md\): \w", guide, re.MULTILINE)
+    pages = [
+        line
+        for one in re.findall(r":hidden:\n\n(.*?)```", guide, re.DOTALL)
+        for line in one.split()
+    ]
+    assert listed == pages
+
+
 def test_the_readme_is_short() -> None:
     assert len((PROJECT / "README.md").read_text("utf-8").split()) <= 900
 
