@@ -20,7 +20,7 @@ from skstream.utils._labels import array_of
 from skstream.utils._masked import refuse_masked
 from skstream.utils._rows import array_of_rows, check_names_of_one_type, single_texts
 from skstream.utils._sklearn import is_column_transformer, rows_of
-from skstream.utils._validation import is_classifier, is_fitted, unfitted_copy
+from skstream.utils._validation import as_learner, is_classifier, is_fitted, unfitted_copy
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Learn = Callable[[Any, Any, NDArray[np.float64] | None, Any], None]
@@ -278,7 +278,7 @@ def _learn_nothing(X: Any, y: Any, weight: Any, classes: Any) -> None:
 
 def check_can_learn(estimator: Any) -> None:
     """Raise a TypeError that says what to do if an estimator has no ``partial_fit``."""
-    if hasattr(estimator, "partial_fit") or isinstance(estimator, FrozenEstimator):
+    if hasattr(as_learner(estimator), "partial_fit") or isinstance(estimator, FrozenEstimator):
         return
     adapter = _of_other_library(estimator)
     if adapter is not None:
@@ -411,7 +411,7 @@ def set_fitted(fitted: Mapping[str, Any], params: Mapping[str, Any]) -> None:
     for path, value in params.items():
         name, _, parameter = path.partition("__")
         if parameter and hasattr(fitted.get(name), "set_params"):
-            by_part.setdefault(name, {})[parameter] = unfitted_copy(value)
+            by_part.setdefault(name, {})[parameter] = unfitted_copy(value, learns=False)
     for name, own in by_part.items():
         part = fitted[name]
         part.set_params(**own)

@@ -21,9 +21,9 @@ from skstream import (
     PrequentialEvaluator,
     RunOptions,
 )
+from skstream.calibration import METHODS, fit_calibration
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.utils._calibration_maps import METHODS, fit_calibration
 
 CLASSES = np.array(["a", "b", "c"])
 

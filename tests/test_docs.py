@@ -42,7 +42,7 @@ SHORTER = {
         'ParquetStream("gmsc.parquet", target="class")': (
             '__import__("skstream").streams.take_rows('
             'ParquetStream("gmsc.parquet", target="class"), 20_000)'
-        ),
+        )
     },
     "benchmark_suites": {"3000": "600", "2000": "400"},
 }
@@ -222,15 +222,11 @@ def test_a_page_that_fails_is_caught(text: str, tmp_path: Path, run_program: Run
         run_program(program, tmp_path)
 
 
-def test_the_page_of_the_command_line_writes_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_of_the_command_line_writes_its_file(tmp_path, monkeypatch, pd, pa):
     """With what OpenML gives, the program on the page writes the stream that its table is of."""
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     source = skstream.ParquetStream(data_path("electricity"), target="class")
     X, y = (np.concatenate([chunk[place] for chunk in source]) for place in (0, 1))
-    fetched = as_stream(pandas.DataFrame(X, columns=source.feature_names), y)
+    fetched = as_stream(pd.DataFrame(X, columns=source.feature_names), y)
     monkeypatch.setattr("skstream.streams.fetch_electricity", lambda: fetched)
     program = re.search(r"^python -c '([^']*)'", COMMAND_LINE.read_text("utf-8"), re.M)
     assert program is not None
@@ -242,8 +238,7 @@ def test_the_page_of_the_command_line_writes_its_file(
         np.testing.assert_array_equal(np.concatenate([chunk[place] for chunk in written]), expected)
 
 
-def test_the_table_of_the_command_line_is_what_its_command_prints() -> None:
-    pytest.importorskip("pyarrow")
+def test_the_table_of_the_command_line_is_what_its_command_prints(pa):
     folder = data_path("electricity").parent
     text = COMMAND_LINE.read_text("utf-8")
     found = re.search(r"```\n(skstream evaluate .*?)```\s+```\n(model .*?)```", text, re.DOTALL)

@@ -67,6 +67,7 @@ generators (those of the testbed, NSGT and so on, come with the best possible pr
 composed: "join_streams('SEA', 'SEA(random_state=1)', position=5000, width=500)", and by \
 {compositions}.
   Real streams are fetched once: {fetched}.
+  Data sets of River go by their module: river.datasets:Phishing.
 
 measures of labels (default: accuracy and four kappas):
 {classification}

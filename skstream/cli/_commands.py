@@ -61,10 +61,10 @@ from skstream.evaluation import (
 )
 from skstream.evaluation import verify as verify_result
 from skstream.logs._slices import SliceScores
+from skstream.reports._show_versions import show_versions
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._files import is_uri
 from skstream.streams._profile import label_columns, words_of
-from skstream.utils._show_versions import show_versions
 from skstream.utils._tables import filled, shown
 from skstream.utils._validation import is_regressor
 

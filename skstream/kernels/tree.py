@@ -22,10 +22,10 @@ from skstream.kernels.input import (
 )
 from skstream.kernels.memory import MemoryKernel, State
 from skstream.preprocessing._categories import MixedTypes
+from skstream.streams._values import holds_times
 from skstream.tree._arrays import SECONDS_OF_A_ROW
 from skstream.tree._base import Features, Read, read_columns
 from skstream.tree._core import run
-from skstream.utils._values import holds_times
 
 
 class _Memory(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.calibration import METHODS as MAPS
 from skstream.core.engine.answers import TOLERANCE
 from skstream.core.forgetting import duration_of
 from skstream.core.measures.checkpoints import as_floats
@@ -16,7 +17,6 @@ from skstream.core.measures.rows import ScoredRows
 from skstream.logs._log import check_names, classes_in, piece_of
 from skstream.logs._log_rows import Coder, Piece
 from skstream.logs._waiting_rows import Clock, of_model, row_values_of
-from skstream.utils._calibration_maps import METHODS as MAPS
 from skstream.utils._choices import check_choice, check_count, is_real
 from skstream.utils._labels import listed
 from skstream.utils._optional import display, optional_import

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.calibration import calibrated, fit_calibration, scores_of
 from skstream.core.measures import formulas
 from skstream.core.measures.measure import Measure
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.series import BrierLoss, Column, LogLoss, OfColumn, read_scores
-from skstream.utils._calibration_maps import calibrated, fit_calibration, scores_of
 from skstream.utils._labels import is_given
 
 Floats = NDArray[np.float64]

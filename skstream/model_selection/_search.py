@@ -51,7 +51,7 @@ from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable, content
 from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._tables import aligned
-from skstream.utils._validation import tags_of
+from skstream.utils._validation import as_learner, tags_of
 from skstream.utils._warnings import warn
 
 #: Blocks of rows, each of which is left out once.
@@ -500,7 +500,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             )
         was_tuned = self._run.tuned is not None
         self._run.is_live = True
-        self._run.update(X, y, sample_weight=weight)
+        self._run.learn(X, y, weight)
         self._warn_of_failures()
         if self._run.tuned is not None and not was_tuned:
             self._run.warn_of_undefined()
@@ -805,7 +805,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = tags_of(self.estimator)
+        inner = tags_of(as_learner(self.estimator))
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = deepcopy(inner.classifier_tags)
         tags.regressor_tags = deepcopy(inner.regressor_tags)

@@ -42,7 +42,7 @@ from skstream.streams import Drift, Stream, as_stream, take_rows
 from skstream.utils._choices import is_integer, is_real, told_apart, written
 from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._seeds import seed_estimator
-from skstream.utils._validation import is_regressor, unfitted_copy
+from skstream.utils._validation import as_learner, is_regressor, unfitted_copy
 from skstream.utils._warnings import warn
 
 #: Longest text of a value in the name of a candidate.
@@ -490,7 +490,7 @@ def plan_of(
     settings = with_tie_breaker(settings, tuning)
     # They are copies already, of this search alone. All have the seeds that an evaluator gives to
     # the model alone: what a candidate does depends on no other, and luck is the same for all.
-    seed, alone = settings.parameters["seed"], type(search.estimator).__name__
+    seed, alone = settings.parameters["seed"], type(as_learner(search.estimator)).__name__
     models = {(name, 0): seed_estimator(one, seed, alone, 0) for name, one in named.items()}
     if evaluator.n_warmup == 0:
         advice = "A search begins every candidate anew, fitted or not: pass n_warmup=1."

@@ -18,6 +18,7 @@ from skstream.core.run.run_outcome import LaneOutcome, Place, RunOutcome
 from skstream.core.run.scoring import RunScores
 from skstream.core.timelines.timeline import Arrivals, rows_of_warmup
 from skstream.stats._anytime import RunningAnytimeComparison
+from skstream.utils._concurrency import exclusive
 from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._warnings import warn
@@ -385,6 +386,12 @@ class SearchRun(EvaluationRun):
         return self
 
     # -- rows
+
+    @exclusive
+    def learn(self, X: Any, y: Any, weight: Any) -> None:
+        """Let all candidates that are left process rows; a choice ends the others."""
+        self._require_open()
+        self._update(X, y, weight)
 
     def _require_open(self) -> None:
         if self._state == "broken":

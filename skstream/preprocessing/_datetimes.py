@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skstream.preprocessing._base import StreamTransformer, checked_values, chosen_names, holds
+from skstream.streams._values import column_at, column_lists, holds_numbers, is_missing
 from skstream.utils._sklearn import feature_names_in
-from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.utils._values import is_missing
-from skstream.utils._values_by_version import Value, VersionedArray
+from skstream.pipeline._values_by_version import Value, VersionedArray
+from skstream.streams._values import is_missing
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -290,6 +290,11 @@ def notes(result: "EvaluationResult") -> list[str]:
         *_counts(result),
         *_reasons(result),
     ]
+    models = result.details.record.get("models", {})
+    taken = [name for name in result.model_names if "taken" in models.get(name, {})]
+    lines += (
+        [f"{', '.join(taken)}: Pipeline, taken as StreamPipeline of its steps"] if taken else []
+    )
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
     lines += [f"{name} is left out: {why}" for name, why in result.left_out.items()]

@@ -35,7 +35,7 @@ from skstream.drift._score import (
     zones_of,
 )
 from skstream.streams import Drift
-from skstream.studies._seed_study import SavedStudy
+from skstream.studies._seed_study import SavedStudy, checked_seeds
 from skstream.utils._choices import (
     check_count,
     check_share,
@@ -46,7 +46,7 @@ from skstream.utils._choices import (
     written,
 )
 from skstream.utils._optional import optional_import
-from skstream.utils._seeds import checked_seeds, drawn_seed, seed_estimator, uniform
+from skstream.utils._seeds import drawn_seed, seed_estimator, uniform
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._tables import aligned, filled
 from skstream.utils._warnings import warn

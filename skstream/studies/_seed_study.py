@@ -1,6 +1,6 @@
 """The result of a study over seeds, and what the results of studies share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,8 @@ from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._optional import display, optional_import
 from skstream.utils._saved import save_npz
 from skstream.utils._tables import aligned, filled
+
+_LARGEST_SEED = 2**32 - 1  # of scikit-learn
 
 
 class SavedStudy:
@@ -647,3 +649,29 @@ _SUMMARIES = {"last": last_of_curves, "mean": mean_of_curves}
 
 def _deviation(values: np.ndarray) -> float:
     return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+
+
+def checked_seeds(seeds: Iterable[int]) -> list[int]:
+    """Return the seeds of a study, each once, or say what is wrong with them."""
+    try:
+        each = iter(seeds)
+    except TypeError:
+        raise TypeError(
+            f"seeds must be several whole numbers, such as range(10) or [3, 5]. Got {seeds!r} "
+            "instead."
+        ) from None
+    listed = list(each)
+    for seed in listed:
+        if (
+            isinstance(seed, bool)
+            or not hasattr(seed, "__index__")
+            or not (0 <= seed <= _LARGEST_SEED)
+        ):
+            raise ValueError(f"Seeds must be whole numbers from 0 to 2**32 - 1. Got {seed!r}.")
+    checked = [int(seed) for seed in listed]
+    if not checked or len(set(checked)) < len(checked):
+        what = "the same twice" if checked else "none"
+        raise ValueError(
+            f"seeds must hold at least one seed, and each once. Got {what}: {checked}."
+        )
+    return checked

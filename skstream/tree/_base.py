@@ -15,18 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import ForgetfulFit, check_classes, check_labels, check_rows, check_weight
 from skstream.preprocessing._categories import MISSING, MixedTypes, Numbering, encode, kind_of
-from skstream.tree._arrays import Settings
-from skstream.tree._core import ADAPTIVE, BAYES, ENTROPY, GINI, MAJORITY
-from skstream.utils._labels import LabelSpace
-from skstream.utils._rows import best_columns, take_rows
-from skstream.utils._sklearn import Interval, StrOptions
-from skstream.utils._values import (
+from skstream.streams._values import (
     Factorized,
     column_at,
     factorized_column,
     holds_times,
     joined_columns,
 )
+from skstream.tree._arrays import Settings
+from skstream.tree._core import ADAPTIVE, BAYES, ENTROPY, GINI, MAJORITY
+from skstream.utils._labels import LabelSpace
+from skstream.utils._rows import best_columns, take_rows
+from skstream.utils._sklearn import Interval, StrOptions
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

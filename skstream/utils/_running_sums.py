@@ -17,9 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 
-# Groups up to this many values are summed column by column over all groups at once.
-_SHORT = 16
-
 
 def accumulate(sums: Floats, fading_factor: float = 1.0) -> Floats:
     """Replace a start and the steps after it, along the first axis, by the start and its sums.
@@ -110,69 +107,6 @@ def window_sums(values: NDArray[Any], n_old: int, size: int) -> Floats:
     return sums
 
 
-class Groups:
-    """Stored values grouped by their column, in the order of time within each group.
-
-    Running sums are taken group by group, each from a value of its own. To take them all at
-    once, the groups lie in tables by size (a power of two): a row holds the start, the
-    values, and zeros, which change no sum.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_groups,)
-        The distinct columns.
-    """
-
-    def __init__(self, at: Integers):
-        n = len(at)
-        # Sorting column and position packed into one number is faster than a stable argsort.
-        bits = max(n.bit_length(), 1)
-        keys = (at.astype(np.int64) << bits) | np.arange(n)
-        keys.sort()
-        column, order = keys >> bits, keys & ((1 << bits) - 1)
-        first = np.flatnonzero(np.diff(column, prepend=-1))
-        self.columns = column[first]
-        size = np.diff(first, append=n)
-        room = (2 ** np.ceil(np.log2(size))).astype(np.int64)
-        by_room = np.argsort(room, kind="stable")
-        start = np.empty(len(room), dtype=np.int64)
-        ends = np.cumsum(room[by_room] + 1)
-        start[by_room] = ends - room[by_room] - 1
-        self._start, self._end = start, start + room
-        self._length = int(ends[-1]) if n else 0
-        self._before = np.empty(n, dtype=np.int64)
-        self._before[order] = np.arange(n) + np.repeat(start - first, size)
-        rooms, tables = np.unique(room[by_room], return_index=True)
-        begin = ends[tables] - rooms - 1
-        ends = np.append(begin, self._length)[1:]
-        self._tables = list(zip(rooms.tolist(), begin, ends, strict=True))
-
-    def running(self, starts: Floats, values: Floats) -> tuple[Floats, Floats]:
-        """Sum of each group before each of its values, and after all of them.
-
-        Parameters
-        ----------
-        starts : ndarray of shape (n_groups,)
-        values : ndarray of shape (n_values,)
-
-        Returns
-        -------
-        before : ndarray of shape (n_values,)
-        after : ndarray of shape (n_groups,)
-        """
-        sums = np.zeros(self._length)
-        sums[self._start] = starts
-        sums[self._before + 1] = values
-        for room, begin, end in self._tables:
-            table = sums[begin:end].reshape(-1, room + 1)
-            if room <= _SHORT:
-                for j in range(room):
-                    table[:, j + 1] += table[:, j]
-            else:
-                table.cumsum(axis=1, out=table)
-        return sums[self._before], sums[self._end]
-
-
 class FadedSum:
     """Sum in which a value k rows old has weight ``fading_factor**k``; with 1, of all values."""
 
@@ -260,8 +194,37 @@ class WindowSum:
         self._n_values, self._total = 0, 0.0
 
 
+class BlockSum:
+    """Sum of the values so far of a block of ``block_size``; then the next block begins."""
+
+    def __init__(self, block_size: int) -> None:
+        self._block_size = block_size
+        self._n_values, self._total = 0, 0.0
+
+    def update(self, values: Floats) -> Floats:
+        """Take the next values and return the sum after each of them."""
+        sums, start = np.empty(len(values)), 0
+        while start < len(values):
+            self._begin_again()
+            stop = min(len(values), start + self._block_size - self._n_values)
+            sums[start:stop] = running_sums(self._total, values[start:stop])[1:]
+            self._n_values, self._total = self._n_values + stop - start, sums.item(stop - 1)
+            start = stop
+        return sums
+
+    def update_one(self, value: float) -> float:
+        """Take one value and return the sum after it."""
+        self._begin_again()
+        self._n_values, self._total = self._n_values + 1, self._total + value
+        return self._total
+
+    def _begin_again(self) -> None:
+        if self._n_values == self._block_size:
+            self._n_values, self._total = 0, 0.0
+
+
 #: Weighted sum of the past values.
-RunningSum: TypeAlias = FadedSum | WindowSum
+RunningSum: TypeAlias = FadedSum | WindowSum | BlockSum
 
 
 def _suffix_sums(segments: Floats) -> Floats:

@@ -9,7 +9,6 @@ methods of ``numpy.random.Generator`` give no such guarantee.
 import functools
 import hashlib
 import math
-from collections.abc import Iterable
 from hashlib import blake2b
 from numbers import Integral, Real
 from typing import Any
@@ -21,7 +20,6 @@ from sklearn.utils import check_random_state
 
 # One step of Philox's counter gives four numbers.
 _PER_COUNTER = 4
-_LARGEST_SEED = 2**32 - 1  # of scikit-learn
 
 
 def _digest(seed: int, place: tuple[int | str, ...]) -> bytes:
@@ -135,32 +133,6 @@ def uniform(seed: int, stream_id: int | str, start: int, stop: int) -> NDArray[n
     True
     """
     return _uniform(seed, ("uniform", stream_id), start, stop)
-
-
-def checked_seeds(seeds: Iterable[int]) -> list[int]:
-    """Return the seeds of a study, each once, or say what is wrong with them."""
-    try:
-        each = iter(seeds)
-    except TypeError:
-        raise TypeError(
-            f"seeds must be several whole numbers, such as range(10) or [3, 5]. Got {seeds!r} "
-            "instead."
-        ) from None
-    listed = list(each)
-    for seed in listed:
-        if (
-            isinstance(seed, bool)
-            or not hasattr(seed, "__index__")
-            or not (0 <= seed <= _LARGEST_SEED)
-        ):
-            raise ValueError(f"Seeds must be whole numbers from 0 to 2**32 - 1. Got {seed!r}.")
-    checked = [int(seed) for seed in listed]
-    if not checked or len(set(checked)) < len(checked):
-        what = "the same twice" if checked else "none"
-        raise ValueError(
-            f"seeds must hold at least one seed, and each once. Got {what}: {checked}."
-        )
-    return checked
 
 
 @functools.cache

@@ -110,10 +110,12 @@ def test_columns_in_another_order():
     with pytest.raises(ValueError, match=message) as error:
         PrequentialEvaluator("accuracy").evaluate(SGD, parts, classes=[0, 1])
     assert error.value.result.checkpoints[-1] == 10
-    run = PrequentialEvaluator("accuracy").start(SGD, classes=[0, 1]).update(*parts[0])
+    run = PrequentialEvaluator("accuracy").start(SGD, classes=[0, 1])
+    run.update(*parts[0])
     with pytest.raises(ValueError, match=message):
         run.update(*parts[1])
-    assert run.update(NUMBERS[10:], LABELS[10:]).n_rows == 20
+    run.update(NUMBERS[10:], LABELS[10:])
+    assert run.n_rows == 20
     with pytest.raises(ValueError, match=r"in the same order\.$"):
         run.update(NUMBERS.set_axis(["x", "w"], axis=1), LABELS)
 
@@ -325,12 +327,11 @@ def test_bounds_that_do_not_hold_name_the_model_and_the_row():
         result.compare("p", "m", bounds=(0, 20))
 
 
-def test_arrays_of_arrow_are_labels():
-    arrow = pytest.importorskip("pyarrow")
+def test_arrays_of_arrow_are_labels(pa):
     halves = ["b", "a", "a"] * 10
     evaluator = PrequentialEvaluator("accuracy")
     rows = np.zeros((30, 1))
-    scores = evaluator.evaluate(Persistent(), rows, arrow.array(halves)).scores
+    scores = evaluator.evaluate(Persistent(), rows, pa.array(halves)).scores
     assert scores == evaluator.evaluate(Persistent(), rows, halves).scores
 
 

@@ -46,8 +46,22 @@ def test_matrix_and_scores_are_those_of_scikit_learn(weight: Any, rows: Any) -> 
     expected = metrics.precision_recall_fscore_support(
         y, p.astype(str), labels=["a", "b", "c"], sample_weight=w, zero_division=np.nan
     )
-    for found, values in zip(report.scores.values(), expected[:3], strict=True):
-        np.testing.assert_allclose(found, values)
+    for measure, values in zip(["precision", "recall", "f1"], expected[:3], strict=True):
+        np.testing.assert_allclose(report.scores[measure], values)
+    for found, label in zip(report.scores["specificity"], ["a", "b", "c"], strict=True):
+        others = metrics.recall_score(y != label, p != label, sample_weight=w, zero_division=np.nan)
+        np.testing.assert_allclose(found, others)
+    present = [label for label in ["a", "b", "c"] if label in y or label in p]
+    twin = metrics.classification_report(
+        y, p.astype(str), labels=present, sample_weight=w, output_dict=True, zero_division=0
+    )
+    for name, averages in report.averages.items():
+        for measure, column in [
+            ("precision", "precision"),
+            ("recall", "recall"),
+            ("f1", "f1-score"),
+        ]:
+            np.testing.assert_allclose(averages[measure], twin[name][column])
 
 
 def test_parts_add_up_and_curves_end_at_the_scores() -> None:
@@ -114,9 +128,7 @@ def test_what_cannot_be_is_said() -> None:
         class_report(Y)  # type: ignore[arg-type]
 
 
-def test_frames_and_pictures() -> None:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_frames_and_pictures(matplotlib: Any, pd: Any) -> None:
     report = class_report(scored(unanswered="wrong"), forgetting="window:50")
     frame = report.to_frame()
     assert frame.loc["b", "rows"] == (Y == "b").sum()

@@ -116,20 +116,33 @@ def test_every_row_with_the_next_as_holdout_is_prequential(seed, n, n_warmup, we
                 )
 
 
+@pytest.mark.parametrize("batch_size", [1, 10])
 @pytest.mark.parametrize("way", WAYS)
-def test_scores_are_those_of_a_frozen_copy(way):
+def test_scores_are_those_of_a_frozen_copy(way, batch_size):
+    y_learnt = Y.astype(object)
+    y_learnt[[3, 9, 55, *range(80, 90)]] = None  # and a whole batch
     evaluator = HoldoutEvaluator(
-        ["accuracy", "f1_macro", "arithmetic_accuracy"], **WAYS[way], random_state=0
+        ["accuracy", "f1_macro", "arithmetic_accuracy"],
+        **WAYS[way],
+        batch_size=batch_size,
+        run=RunOptions(keep_tape=True),
+        missing_labels="skip",
+        random_state=0,
     )
-    result = evaluator.evaluate(models(), X[TRAIN], Y[TRAIN])
+    chunks = [(X[k : k + 37], y_learnt[k : k + 37]) for k in range(0, 297, 37)]
+    chunks[-1] = X[296:300], y_learnt[296:300]
+    result = evaluator.evaluate(models(), chunks, classes=["a", "b", "c"])
     starts = [0, *result.tape.sets[0][:-1]]
     for name, model in models().items():
         n_learnt = 0
         for k, (start, end) in enumerate(zip(starts, result.tape.sets[0], strict=True)):
             checkpoint = result.checkpoints[k]
             stop = checkpoint - (end - start) if way == "next" else checkpoint
-            for row in range(n_learnt, stop):
-                model.partial_fit(X[row : row + 1], Y[row : row + 1], classes=["a", "b", "c"])
+            for first in range(n_learnt, stop, batch_size):
+                rows = range(first, min(first + batch_size, stop))
+                batch = [row for row in rows if y_learnt[row] is not None]
+                if batch:
+                    model.partial_fit(X[batch], Y[batch], classes=["a", "b", "c"])
             n_learnt = stop
             rows = {
                 "fixed": np.arange(300, 400),
@@ -138,6 +151,9 @@ def test_scores_are_those_of_a_frozen_copy(way):
             }[way]
             p = model.predict(X[rows])
             np.testing.assert_array_equal(result.predictions(name, every_row=True)[start:end], p)
+            if way == "next":
+                scored = np.array([y_learnt[row] is not None for row in rows])
+                rows, p = rows[scored], p[scored]
             assert result.curve(name, "accuracy")[k, 0] == np.mean(p == Y[rows])
             expected = f1_score(Y[rows], p, average="macro"), balanced_accuracy_score(Y[rows], p)
             for metric, value in zip(("f1_macro", "arithmetic_accuracy"), expected, strict=True):
@@ -258,6 +274,8 @@ def test_bad_parameters_are_refused_in_words():
         TypeError, match=r"no parameter 'forgetting'\. Each of its scores is that of"
     ):
         HoldoutEvaluator(holdout=FIXED, forgetting="window:9")
+    with pytest.raises(ValueError, match=r"every=70 is no multiple of batch_size=30.*every=90"):
+        HoldoutEvaluator(holdout=FIXED, every=70, batch_size=30).evaluate(Persistent(), X, Y)
     with pytest.raises(ValueError, match="holdout_size is the size of fresh sets"):
         HoldoutEvaluator(holdout=FIXED, holdout_size=3).evaluate(Persistent(), X, Y)
     result = HoldoutEvaluator("accuracy", holdout=FIXED).evaluate(Persistent(), X[TRAIN], Y[TRAIN])
@@ -384,11 +402,13 @@ def test_an_iterator_of_held_out_rows_is_read_once(tmp_path):
     once.set_params(holdout=fresh_sets(), n_jobs=2)
     with pytest.raises(ValueError, match="each worker needs all of its rows: pass n_jobs=1"):
         once.evaluate(models(), X[TRAIN], Y[TRAIN])
-    run = once.start(Persistent(), classes=["a", "b", "c"]).update(X[:80], Y[:80])
+    run = once.start(Persistent(), classes=["a", "b", "c"])
+    run.update(X[:80], Y[:80])
     with pytest.raises(ValueError, match=r"cannot be saved: its holdout is a one-shot.*list of"):
         run.save(tmp_path / "run")
     again = once.set_params(holdout=fresh_sets).start(Persistent(), classes=["a", "b", "c"])
-    assert load_run(again.update(X[:80], Y[:80]).save(tmp_path / "run")).n_rows == 80
+    again.update(X[:80], Y[:80])
+    assert load_run(again.save(tmp_path / "run")).n_rows == 80
 
 
 @pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, as_frame])

@@ -34,6 +34,7 @@ from skstream import (
     SlidingWindow,
     TemporalCorrection,
     TemporallyAugmented,
+    TumblingWindow,
     make_stream_pipeline,
 )
 from skstream.core.rows.chunk import Chunk
@@ -50,8 +51,8 @@ EVALUATORS = {
         {"n_folds": 3, "strategy": "split:trained"},
     ],
     "HoldoutEvaluator": [
-        {"holdout": "next", "every": 3},
-        {"holdout": (np.eye(3), np.array(["a", "b", "c"])), "every": 4},
+        {"holdout": "next", "every": 4, "batch_size": 2},
+        {"holdout": (np.eye(3), np.array(["a", "b", "c"])), "every": 4, "batch_size": 2},
     ],
     "DelayedEvaluator": [
         {"delay": 3, "polling": Polling(n_bins=2, poll_every=2)},
@@ -61,6 +62,7 @@ EVALUATORS = {
 FORGETTING = {
     "Cumulative": Cumulative(),
     "SlidingWindow": SlidingWindow(7),
+    "TumblingWindow": TumblingWindow(7),
     "FadingFactor": FadingFactor(0.9),
     "AdaptiveWindow": AdaptiveWindow(0.3),
 }
@@ -183,8 +185,7 @@ def check_l2_the_cutting_into_chunks_changes_nothing(name, options, stream, cuts
 
 @newest_alone
 @every_evaluator
-def test_l3_order_and_company_of_models_change_nothing(name, options):
-    rng = np.random.default_rng(0)
+def test_l3_order_and_company_of_models_change_nothing(name, options, rng):
     X, y = np.abs(rng.normal(size=(30, 3))), np.array(["a", "b", "c"])[rng.integers(0, 3, 30)]
     together = evaluate(name, options, X, y)
     for model in ("sgd", "scaled", "predicted"):
@@ -225,7 +226,7 @@ def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
 
 @newest_alone
 @every_evaluator
-def test_l5_memory_does_not_grow_with_the_stream(name, options):
+def test_l5_memory_does_not_grow_with_the_stream(name, options, rng):
     if "delay" in options:
         options = {**options, "polling": Polling(n_bins=1, poll_every=None)}
     if "every" in options:  # the curves have a value at each checkpoint
@@ -235,7 +236,6 @@ def test_l5_memory_does_not_grow_with_the_stream(name, options):
     if "batch_size" not in options:  # batches take the loop
         models["sgd"] = SGDClassifier()
     run = evaluator.start(models, classes=["a", "b", "c", "d"])
-    rng = np.random.default_rng(0)
     sizes = []
     for _ in range(6):
         X = np.abs(rng.normal(size=(9000, 3)))
@@ -296,8 +296,7 @@ def check_l7_a_run_can_be_saved_and_resumed_anywhere(name, options, stream, k, w
 
 @newest_alone
 @every_evaluator
-def test_weights_of_one_are_no_weights(name, options):
-    rng = np.random.default_rng(0)
+def test_weights_of_one_are_no_weights(name, options, rng):
     X, y = np.abs(rng.normal(size=(25, 3))), np.array(["a", "b"])[rng.integers(0, 2, 25)]
     assert_same(evaluate(name, options, X, y), evaluate(name, options, X, y, np.ones(25)))
 
@@ -338,8 +337,7 @@ def test_a_model_that_learns_when_asked_is_noticed():
     assert changes_when_asked(LearnsWhenAsked())
 
 
-def test_the_engine_hides_the_size_of_chunks_even_from_models_that_look_at_it():
-    rng = np.random.default_rng(0)
+def test_the_engine_hides_the_size_of_chunks_even_from_models_that_look_at_it(rng):
     X, y = np.abs(rng.normal(size=(30, 3))), np.array(["a", "b"])[rng.integers(0, 2, 30)]
     models = {"m": AnswersByTheCall()}
     for name, options in CASES:
@@ -348,8 +346,7 @@ def test_the_engine_hides_the_size_of_chunks_even_from_models_that_look_at_it():
         assert (whole.tape.answers["m"] == cut.tape.answers["m"]).all()
 
 
-def test_answers_that_differ_are_noticed():
-    rng = np.random.default_rng(0)
+def test_answers_that_differ_are_noticed(rng):
     X, y = np.abs(rng.normal(size=(40, 3))), np.array(["a", "b"])[rng.integers(0, 2, 40)]
     first = evaluate("PrequentialEvaluator", {}, X, y)
     second = evaluate("PrequentialEvaluator", {}, X, y)

@@ -362,7 +362,8 @@ def test_frames_of_rows_and_labels_are_the_events_in_their_order(weighted, seed,
     names = {"id": "order", "label": "sold", "sample_weight": "w" if weighted else None}
     for low, high in ((-1, cut), (cut, np.inf)):
         pair = frames_of(rows, y, arrival, label_time, low, high, weight)
-        run = pickle.loads(pickle.dumps(run.update(*pair, **names)))
+        run.update(*pair, **names)
+        run = pickle.loads(pickle.dumps(run))
     found, expected = run.result(), one_by_one.result()
     assert_same(found, expected)
     assert found.waits.n_pending == expected.waits.n_pending == np.isinf(label_time).sum()

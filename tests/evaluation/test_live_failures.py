@@ -334,7 +334,8 @@ def test_a_failure_ends_a_run_and_the_last_save_goes_on(
                 )
             with pytest.raises(RuntimeError, match="cannot go on"):
                 run.update(X[:1], Y[:1])
-            run = load_run(path).update(X[begin : begin + 45], Y[begin : begin + 45])
+            run = load_run(path)
+            run.update(X[begin : begin + 45], Y[begin : begin + 45])
     assert stopped == 1
     result = run.close().result()
     assert run.n_rows == 90
@@ -382,7 +383,8 @@ def test_a_second_ctrl_c_breaks_a_call_that_does_not_end():
                 raise AssertionError("the second one came through")
             return super().partial_fit(X, y, classes)
 
-    run = PrequentialEvaluator("accuracy").start(Endless(), classes=CLASSES).update(X[:1], Y[:1])
+    run = PrequentialEvaluator("accuracy").start(Endless(), classes=CLASSES)
+    run.update(X[:1], Y[:1])
     with pytest.raises(KeyboardInterrupt):
         run.update(X[1:2], Y[1:2])
     with pytest.raises(RuntimeError, match="stopped in the middle of a row"):

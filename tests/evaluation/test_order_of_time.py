@@ -124,7 +124,8 @@ def test_a_run_that_was_saved_remembers_the_last_time(tmp_path: Path) -> None:
             one.update(X[3:4], Y[3:4], arrival=[noon - timedelta(hours=1)])
         with pytest.raises(ValueError, match="holds datetimes with a time zone up to row 2, and"):
             one.update(X[3:4], Y[3:4], arrival=[datetime(2025, 1, 1)])
-        assert one.update(X[3:4], Y[3:4], arrival=[noon]).n_rows == 4
+        one.update(X[3:4], Y[3:4], arrival=[noon])
+        assert one.n_rows == 4
 
 
 def test_times_with_a_zone_go_on_over_the_borders_of_chunks() -> None:
@@ -209,7 +210,8 @@ def test_the_order_is_said_once_and_not_of_held_out_rows() -> None:
 
 def live_run(frame: Any, y: Any) -> Any:
     run = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=[0, 1])
-    return run.update(frame, y)
+    run.update(frame, y)
+    return run
 
 
 def live_search(frame: Any, y: Any) -> Any:
@@ -255,11 +257,11 @@ def test_live_rows_in_order_are_not_named_nor_those_of_a_call_that_failed() -> N
         run = live_run(frame[:9], Y[:9])
         with pytest.raises(ValueError, match="7"):
             run.update(frame[9:], [7] * (N - 9))
-        run.update(frame[9:], Y[9:]).update(frame[::-1], Y, arrival=np.arange(N))
+        run.update(frame[9:], Y[9:])
+        run.update(frame[::-1], Y, arrival=np.arange(N))
 
 
-def test_dates_without_a_time_and_the_index_of_labels_say_the_order() -> None:
-    pd = pytest.importorskip("pandas")
+def test_dates_without_a_time_and_the_index_of_labels_say_the_order(pd: Any) -> None:
     days = pd.Series(pd.date_range("2024-01-01", periods=N))[::-1].reset_index(drop=True)
     plain = pd.DataFrame(X, columns=["a", "b"])
     for when in (days.dt.date, days.dt.strftime("%Y-%m-%d")):

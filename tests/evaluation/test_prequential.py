@@ -98,8 +98,7 @@ def test_weight_zero_is_asked_but_neither_learnt_nor_scored():
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 @pytest.mark.parametrize("chunk_size", [7, 60])
-def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size):
-    rng = np.random.default_rng(0)
+def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size, rng):
     X, weight = np.abs(rng.normal(size=(60, 3))), rng.choice([1.0, 0.5], 60)
     y = (X[:, 0] + 0.3 * rng.normal(size=60) > 0.6).astype(int)
     model = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
@@ -152,8 +151,7 @@ def test_a_warm_start_goes_on_from_a_copy():
     ).any()
 
 
-def test_regressors_get_the_measures_of_regression():
-    rng = np.random.default_rng(0)
+def test_regressors_get_the_measures_of_regression(rng):
     X = rng.normal(size=(200, 3))
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=200)
     models = {"sgd": SGDRegressor(), "mean": MeanRegressor(), "last": PersistentRegressor()}
@@ -213,10 +211,12 @@ def test_bad_streams_are_named():
         evaluator.evaluate(SGDClassifier, X, LABELS[:4])
     with pytest.raises(ValueError, match="classes"):
         evaluator.evaluate(Diary(), iter([(X, LABELS[:4])]))
-    run = evaluator.start(Diary(), classes=["a", "b"]).update(X, LABELS[:4])
+    run = evaluator.start(Diary(), classes=["a", "b"])
+    run.update(X, LABELS[:4])
     with pytest.raises(ValueError, match=r"Row 4 .*3 features.*2"):
         run.update(np.zeros((1, 3)), ["a"])
-    assert run.update(X, LABELS[:4]).n_rows == 8  # nothing was lost
+    run.update(X, LABELS[:4])
+    assert run.n_rows == 8  # nothing was lost
 
 
 OF_KINDS = {

@@ -147,9 +147,11 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
     run = PrequentialEvaluator("mae", missing_labels="skip", run=RunOptions(keep_tape=True)).start(
         MeanRegressor()
     )
-    run.update(stream.X[:50], targets[:50]).save(tmp_path / "run")
+    run.update(stream.X[:50], targets[:50])
+    run.save(tmp_path / "run")
     assert run.result().n_unlabelled == 0
-    result = run.update(stream.X[50:], targets[50:]).result()
+    run.update(stream.X[50:], targets[50:])
+    result = run.result()
     assert "1 row without a label: neither learnt nor scored" in str(result)
     assert result.rescore("mse").n_unlabelled == 1
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
@@ -38,6 +38,7 @@ from skstream.drift import DDM
 from skstream.reports import _page
 from skstream.streams import join_streams, make_demo_stream
 from tests._examples import examples
+from tests.evaluation._models import FailsLater
 
 STREAM = make_demo_stream(300, random_state=0)
 MODELS = {
@@ -48,19 +49,6 @@ MODELS = {
 FORGETTING = {"all": "cumulative", "recent": "window:50"}
 #: Elements without an end.
 VOID = {"meta"}
-
-
-class Fails(ClassifierMixin, BaseEstimator):
-    """A model that fails after some rows."""
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Fails":
-        self.n_ = getattr(self, "n_", 0) + len(y)
-        if self.n_ > 100:
-            raise ValueError("failed <here> & there")
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        return np.full(len(X), STREAM.y[0])
 
 
 class Page(HTMLParser):
@@ -127,9 +115,8 @@ def no_pictures():
 
 
 @pytest.fixture
-def pictures(no_pictures):
+def pictures(no_pictures, matplotlib):
     """Draw the pictures."""
-    pytest.importorskip("matplotlib", reason="pictures need matplotlib")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_page, "_room_of_a_picture", ROOM)
         yield
@@ -145,8 +132,10 @@ def text_of(result: Any, folder: Path, **options: Any) -> str:
 def resumed(folder: Path) -> Any:
     """Result of a run that was saved on the way, and loaded."""
     run = PrequentialEvaluator(random_state=0).start(MODELS, classes=STREAM.classes)
-    run.update(STREAM.X[:120], STREAM.y[:120]).save(folder / "run")
-    return load_run(folder / "run").update(STREAM.X[120:], STREAM.y[120:]).result()
+    run.update(STREAM.X[:120], STREAM.y[:120])
+    run = load_run(run.save(folder / "run"))
+    run.update(STREAM.X[120:], STREAM.y[120:])
+    return run.result()
 
 
 def unbroken(**options: Any) -> Any:
@@ -268,7 +257,9 @@ def test_a_page_is_the_same_of_a_resumed_or_loaded_result(tmp_path: Path) -> Non
 def test_failures_are_named_and_never_best(tmp_path: Path) -> None:
     evaluator = PrequentialEvaluator(["accuracy", "error"], error_score=1.0, random_state=0)
     with pytest.warns(match="failed <here> & there"):
-        result = evaluator.evaluate({**MODELS, "bad": Fails()}, STREAM)
+        result = evaluator.evaluate(
+            {**MODELS, "bad": FailsLater(100, partial(ValueError, "failed <here> & there"))}, STREAM
+        )
     page = Page(text_of(result, tmp_path))
     assert result.scores["bad"]["accuracy"] == 1.0
     best = max(result.scores[name]["accuracy"] for name in MODELS)
@@ -504,18 +495,14 @@ def test_the_page_needs_no_other_file(pictures: None, tmp_path: Path) -> None:
     assert text == path.read_text("utf-8") == text_of(result, tmp_path, also=[slices])
 
 
-def test_many_points_become_dots_so_that_the_page_stays_small(
-    pictures: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_points_become_dots_so_that_the_page_stays_small(pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(_page, "_ROOM", 10_000)
     text = text_of(unbroken(metrics="accuracy"), tmp_path)
     assert "<svg" not in text
     assert 'src="data:image/png;base64,' in text
 
 
-def test_without_matplotlib_the_page_says_so(
-    no_pictures: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_matplotlib_the_page_says_so(no_pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(_page, "_room_of_a_picture", ROOM)
     for name in {name for name in sys.modules if name.partition(".")[0] == "matplotlib"}:
         monkeypatch.setitem(sys.modules, name, None)
@@ -529,7 +516,8 @@ def test_without_matplotlib_the_page_says_so(
 
 def test_results_before_the_first_checkpoint_have_a_page(pictures: None, tmp_path: Path) -> None:
     run = PrequentialEvaluator("accuracy").start(MODELS, classes=STREAM.classes)
-    result = run.update(STREAM.X[:0], STREAM.y[:0]).result()
+    run.update(STREAM.X[:0], STREAM.y[:0])
+    result = run.result()
     page = Page(text_of(result, tmp_path))
     assert "No model has a score." in page.texts[""]
 
@@ -586,9 +574,7 @@ def seen(page: str, folder: Path, width: int) -> tuple[int, int, list[str], str]
 
 
 @pytest.mark.skipif(BROWSER is None, reason=f"no browser on the PATH: {', '.join(BROWSERS)}")
-def test_the_page_fits_a_phone_and_says_nothing_to_the_console(
-    pictures: None, tmp_path: Path
-) -> None:
+def test_the_page_fits_a_phone_and_says_nothing_to_the_console(pictures, tmp_path):
     models = {**MODELS, "a_very_long_name_without_a_space_" * 3: Persistent()}
     result = PrequentialEvaluator(forgetting=FORGETTING).evaluate(models, STREAM)
     also = [score_slices(result, ["day", "night"] * 150)]

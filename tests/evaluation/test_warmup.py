@@ -69,8 +69,11 @@ def test_the_warmup_is_learnt_in_one_call_whatever_the_chunks(name, cuts) -> Non
 def test_a_run_saved_within_the_warmup_goes_on(tmp_path) -> None:
     evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
     expected = evaluator.evaluate(MODELS["pca"], X, Y).scores
-    run = evaluator.start(MODELS["pca"], classes=["down", "up"]).update(X[:7], Y[:7])
-    run = load_run(run.save(tmp_path / "run")).update(X[7:], Y[7:]).close()
+    run = evaluator.start(MODELS["pca"], classes=["down", "up"])
+    run.update(X[:7], Y[:7])
+    run = load_run(run.save(tmp_path / "run"))
+    run.update(X[7:], Y[7:])
+    run.close()
     assert run.result().scores == expected
 
 
@@ -142,8 +145,7 @@ EVERY_PROTOCOL = [
 
 
 @pytest.mark.parametrize("evaluator", EVERY_PROTOCOL, ids=lambda e: f"{e.protocol}-{e.batch_size}")
-def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluator):
-    rng = np.random.default_rng(0)
+def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluator, rng):
     X, y = rng.random((40, 2)), np.array(["a", "b"])[rng.integers(0, 2, 40)]
     models = {
         "sgd": SGDClassifier(random_state=0).partial_fit(X[:9], y[:9], classes=["a", "b"]),
@@ -217,10 +219,9 @@ def test_the_first_answer_of_baselines_in_every_kind_of_score():
         Persistent().predict(X)
 
 
-def test_rows_asked_before_the_first_label_count_as_in_the_tables_of_the_paper():
-    pandas = pytest.importorskip("pandas")
-    labels = pandas.read_parquet(data_path("covertype_labels"))["class"].to_numpy()[:24500]
-    targets = pandas.read_parquet(data_path("bike_sharing_hour"))["cnt"].to_numpy(dtype=float)
+def test_rows_asked_before_the_first_label_count_as_in_the_tables_of_the_paper(pd):
+    labels = pd.read_parquet(data_path("covertype_labels"))["class"].to_numpy()[:24500]
+    targets = pd.read_parquet(data_path("bike_sharing_hour"))["cnt"].to_numpy(dtype=float)
     cases = [
         ("accuracy", labels, 1000, Persistent(), (0.3420, 0.7051)),
         ("accuracy", labels, 1000, MajorityClass(), (0.3116, 0.3962)),

@@ -191,7 +191,7 @@ CASES = [
 @examples(3)
 def test_kernel_is_the_loop(
     composed, inner, seed, timeline, n_classes, method, weighted, has_learnt, storage
-) -> None:
+):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     model = COMPOSED[composed](clone(INNER[inner]))
@@ -277,8 +277,7 @@ def decline(kernel: Kernel, state: Any, block: Block) -> Any:
     raise Declined("nothing has a kernel today")
 
 
-def test_the_loop_goes_on_where_the_kernel_stopped() -> None:
-    rng = np.random.default_rng(0)
+def test_the_loop_goes_on_where_the_kernel_stopped(rng: np.random.Generator) -> None:
     X, y = rng.random((20, 3)), rng.integers(0, 3, 20)
     block = make_block(X, y, "prequential", rng)
     first, second = cut(block, [21])
@@ -296,8 +295,7 @@ def test_the_loop_goes_on_where_the_kernel_stopped() -> None:
 
 @pytest.mark.parametrize("inner", ["majority", "multinomial"])
 @pytest.mark.parametrize("composed", ["augmented", "ordinal", "faded", "correction of augmented"])
-def test_batches_are_learnt_at_once(composed, inner) -> None:
-    rng = np.random.default_rng(0)
+def test_batches_are_learnt_at_once(composed, inner, rng: np.random.Generator) -> None:
     X, y = rng.poisson(1.0, size=(40, 3)).astype(float), rng.integers(0, 3, 40)
     task = Task(CLASSES[:3], "predict_proba", batch_size=8)
     bounds = np.arange(0, 41, 8)
@@ -328,7 +326,7 @@ def test_batches_are_learnt_at_once(composed, inner) -> None:
 
 
 @pytest.mark.parametrize("composed", COMPOSED)
-def test_empty_blocks_do_no_harm(composed) -> None:
+def test_empty_blocks_do_no_harm(composed, rng: np.random.Generator) -> None:
     nothing = np.empty(0, np.intp)
     empty = Block(
         learn_X=None,
@@ -339,7 +337,6 @@ def test_empty_blocks_do_no_harm(composed) -> None:
         ask_index=nothing,
         stamp=nothing,
     )
-    rng = np.random.default_rng(0)
     block = make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
     task = Task(CLASSES[:2])
     kernel, other = (running(COMPOSED[composed](clone(SGD)), task) for _ in range(2))
@@ -351,18 +348,15 @@ def test_empty_blocks_do_no_harm(composed) -> None:
 
 
 @pytest.mark.parametrize("meta", [TemporalCorrection, partial(LabelNoise, random_state=0)])
-def test_what_was_learnt_of_texts_is_exported(meta) -> None:
+def test_what_was_learnt_of_texts_is_exported(meta, rng: np.random.Generator) -> None:
     """Texts have no columns, by which it was told whether anything had been learnt."""
-    rng = np.random.default_rng(0)
     texts = rng.choice(["a b", "c", "d e"], 20).astype(object)
     model = meta(make_stream_pipeline(HashingVectorizer(n_features=16), SGD))
     block = make_block(texts, rng.integers(0, 2, 20), "polls", rng)
     assert_equals_loop(model, block, Task(CLASSES[:2]))
 
 
-def test_frames_keep_their_names_inside() -> None:
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
+def test_frames_keep_their_names_inside(pd: Any, rng: np.random.Generator) -> None:
     X = pd.DataFrame(rng.random((30, 2)), columns=["x", "y"])
     task = Task(np.array(["DOWN", "UP"]))
     for timeline in TIMELINES:
@@ -376,9 +370,7 @@ def test_frames_keep_their_names_inside() -> None:
     ]
 
 
-def test_frames_in_nested_wrappers() -> None:
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
+def test_frames_in_nested_wrappers(pd: Any, rng: np.random.Generator) -> None:
     rows = (rng.random((30, 2)) < 0.5).astype(float)
     task = Task(np.array(["DOWN", "UP"]))
     for timeline in TIMELINES:
@@ -391,9 +383,7 @@ def test_frames_in_nested_wrappers() -> None:
         np.testing.assert_array_equal(answers, run_literally(twin(model), of_frame, task))
 
 
-def test_mixed_frames_are_served_column_by_column() -> None:
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
+def test_mixed_frames_are_served_column_by_column(pd: Any, rng: np.random.Generator) -> None:
     X = pd.DataFrame(
         {
             "price": rng.normal(10, 3, 30),
@@ -425,8 +415,7 @@ def test_mixed_frames_are_served_column_by_column() -> None:
         assert_same_state(model, literal)
 
 
-def test_a_part_without_a_kernel_declines_the_first_block() -> None:
-    rng = np.random.default_rng(0)
+def test_a_part_without_a_kernel_declines_the_first_block(rng: np.random.Generator) -> None:
     block = make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
     columns = make_column_transformer((IncrementalPCA(1), [0]), remainder=StandardScaler())
     model = make_stream_pipeline(Shift(), columns, clone(SGD))
@@ -437,8 +426,7 @@ def test_a_part_without_a_kernel_declines_the_first_block() -> None:
     assert not hasattr(model, "pipeline_")
 
 
-def test_weights_under_metadata_routing_are_left_to_the_loop() -> None:
-    rng = np.random.default_rng(0)
+def test_weights_under_metadata_routing_are_left_to_the_loop(rng: np.random.Generator) -> None:
     block = make_block(rng.random((9, 2)), rng.integers(0, 2, 9), "prequential", rng)
     weighted = replace(block, weight=np.full(9, 2.0))
     with sklearn.config_context(enable_metadata_routing=True):
@@ -449,9 +437,8 @@ def test_weights_under_metadata_routing_are_left_to_the_loop() -> None:
                 kernel.run(weighted)
 
 
-def test_a_model_that_peeks_is_caught(monkeypatch) -> None:
+def test_a_model_that_peeks_is_caught(monkeypatch, rng: np.random.Generator) -> None:
     """A twin that shows a row its own label differs from the loop."""
-    rng = np.random.default_rng(0)
     X, y = rng.random((50, 3)), rng.integers(0, 2, 50)
     block = make_block(X, y, "prequential", rng)
     task = Task(CLASSES[:2])
@@ -466,8 +453,7 @@ def test_a_model_that_peeks_is_caught(monkeypatch) -> None:
     assert (broken.run(block) != expected).any()
 
 
-def test_a_column_transformer_within_another_learns_the_first_row_once() -> None:
-    rng = np.random.default_rng(0)
+def test_a_column_transformer_within_another_learns_the_first_row_once(rng):
     inner = make_column_transformer((StandardScaler(), [1, 0]))
     columns = make_column_transformer((inner, [2, 1]), (MinMaxScaler(), [0]))
     block = make_block(rng.normal(size=(9, 3)), rng.integers(0, 3, 9), "prequential", rng)

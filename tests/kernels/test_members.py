@@ -30,11 +30,11 @@ from skstream import (
     load_run,
     make_stream_pipeline,
 )
+from skstream.calibration import METHODS
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
 from skstream.kernels import Declined, Task, adaptive, find_kernel
 from skstream.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.utils._calibration_maps import METHODS
 from tests._examples import examples, newest_alone
 from tests.kernels._reference import (
     TIMELINES,
@@ -119,9 +119,7 @@ def seeded(model: Any) -> Any:
     has_learnt=st.booleans(),
 )
 @examples(3)
-def test_kernel_is_the_loop(
-    name: str, seed: int, timeline: str, method: str, weighted: bool, has_learnt: bool
-) -> None:
+def test_kernel_is_the_loop(name, seed, timeline, method, weighted, has_learnt):
     if method == "predict_proba" and name.endswith("Persistent"):
         method = "predict"  # it has no probabilities
     rng = np.random.default_rng(seed)

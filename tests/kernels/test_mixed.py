@@ -306,10 +306,10 @@ def test_a_run_goes_on_after_loading(tmp_path: Any) -> None:
         run = run.start({"m": MODELS["both"]}, classes=["no", "yes"], return_models=True)
         run.update(X[:9], Y[:9])
         run.save(tmp_path / engine)
-    mixed, loop = (
-        load_run(tmp_path / engine).update(X[9:], Y[9:]).result() for engine in ("auto", "loop")
-    )
-    assert_alike(mixed, loop)
+    runs = [load_run(tmp_path / engine) for engine in ("auto", "loop")]
+    for run in runs:
+        run.update(X[9:], Y[9:])
+    assert_alike(*(run.result() for run in runs))
 
 
 def test_nothing_but_loops_is_the_loop() -> None:

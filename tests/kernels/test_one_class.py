@@ -21,6 +21,7 @@ from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     assert_equals_loop,
+    both_ways,
     make_block,
     random_cuts,
     running,
@@ -45,9 +46,7 @@ SETTINGS: list[dict[str, Any]] = [
     weighted=st.booleans(),
     whole=st.booleans(),
 )
-def test_equals_the_loop(
-    numba: str, seed: int, setting: dict[str, Any], timeline: str, weighted: bool, whole: bool
-) -> None:
+def test_equals_the_loop(numba, seed, setting, timeline, weighted, whole):
     """Rows of zeros and ones, whose decision values lie on the plane, are asked of the model."""
     rng = np.random.default_rng(seed)
     n = 40
@@ -60,17 +59,11 @@ def test_equals_the_loop(
         assert_equals_loop(model, block, TASK, random_cuts(block, rng))
 
 
-def test_behind_a_scaler() -> None:
-    rng = np.random.default_rng(0)
+def test_behind_a_scaler(rng: np.random.Generator) -> None:
     X = rng.normal(size=(60, 3)) * 100
     y = np.where(np.abs(X[:, 0]) < 100, 1, -1)
     model = make_stream_pipeline(StandardScaler(), SGDOneClassSVM())
-    results = [
-        PrequentialEvaluator(
-            "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
-        ).evaluate({"m": model}, X, y)
-        for engine in ("auto", "loop")
-    ]
+    results = both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
     assert results[0].paths["m"] == "kernel"
     np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
 

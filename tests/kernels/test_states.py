@@ -16,13 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import (
-    BernoulliNB,
-    CategoricalNB,
-    ComplementNB,
-    GaussianNB,
-    MultinomialNB,
-)
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
@@ -42,7 +36,7 @@ from skstream.kernels.linear import kernel as _linear
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import make_stream_pipeline
-from skstream.utils._values_by_version import VersionedArray
+from skstream.pipeline._values_by_version import VersionedArray
 from tests._examples import examples
 from tests.kernels._linear_reference import PATHS
 from tests.kernels._reference import (
@@ -360,9 +354,7 @@ WRAPPERS = (
     faltering_label=st.sampled_from([None, "declines", "fails"]),
 )
 @examples(60)
-def test_a_block_that_is_not_executed_leaves_every_state(
-    depth: list[int], seed: int, number: float, faltering_label: str | None
-) -> None:
+def test_a_block_that_is_not_executed_leaves_every_state(depth, seed, number, faltering_label):
     rng = np.random.default_rng(seed)
     model: Any = Nervous(**({} if faltering_label is None else {faltering_label: 1002.0}))
     for wrapper in depth:
@@ -388,8 +380,7 @@ def test_a_block_that_is_not_executed_leaves_every_state(
         assert fingerprint(kernel.state) == fingerprint(other.state)
 
 
-def test_faltering_parts_do_falter() -> None:
-    rng = np.random.default_rng(0)
+def test_faltering_parts_do_falter(rng: np.random.Generator) -> None:
     X, y = rng.integers(0, 4, size=(40, 3)).astype(float), rng.integers(0, 3, 40)
     X[30, 0] = 7.0
     block = make_block(X, y, "prequential", rng)
@@ -444,8 +435,7 @@ class TestVersions:
 
 
 @pytest.mark.parametrize("model", [MultinomialNB(), ComplementNB(), BernoulliNB()], ids=repr)
-def test_single_rows_do_not_copy_large_counts(model: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_single_rows_do_not_copy_large_counts(model: Any, rng: np.random.Generator) -> None:
     X = sparse.random(40, 1 << 18, 1e-4, "csr", random_state=np.random.RandomState(0))
     X.data[:] = 1.0
     kernel = running(model, Task(np.arange(2)))

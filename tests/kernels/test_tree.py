@@ -88,7 +88,7 @@ def forest_with(rng: np.random.Generator, **parameters: Any) -> Any:
 @examples(120)
 def test_kernel_is_the_loop_bit_for_bit(
     seed, make, timeline, method, kind, leaf, is_weighted, has_learnt, is_limited, at_once
-) -> None:
+):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 60))
     X = rows_of(kind, n, rng)
@@ -113,8 +113,7 @@ def test_kernel_is_the_loop_bit_for_bit(
     assert_untouched(running(kernel.estimator, Task(LABELS, method)), kernel.state)
 
 
-def test_what_the_tree_refuses_is_left_to_the_loop() -> None:
-    rng = np.random.default_rng(0)
+def test_what_the_tree_refuses_is_left_to_the_loop(rng: np.random.Generator) -> None:
     X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
     kernel = running(HoeffdingTreeClassifier(), Task(LABELS))
     kernel.run(make_block(X, y, "prequential", rng))
@@ -131,9 +130,8 @@ def test_what_the_tree_refuses_is_left_to_the_loop() -> None:
         assert_untouched(kernel, before)
 
 
-def test_a_broken_tree_is_caught(monkeypatch) -> None:
+def test_a_broken_tree_is_caught(monkeypatch, rng: np.random.Generator) -> None:
     """Votes that are kept although a row was learnt in between are other votes."""
-    rng = np.random.default_rng(0)
     X, y = rng.random((60, 2)), rng.integers(0, 3, 60)
     block = make_block(X, y, "polls", rng)
     model = HoeffdingTreeClassifier(grace_period=10)
@@ -150,9 +148,8 @@ def test_a_broken_tree_is_caught(monkeypatch) -> None:
         assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
 
 
-def test_a_broken_forest_is_caught(monkeypatch) -> None:
+def test_a_broken_forest_is_caught(monkeypatch, rng: np.random.Generator) -> None:
     """Detectors that read a row too late replace a tree by another one."""
-    rng = np.random.default_rng(0)
     X, y = rng.random((90, 2)), rng.integers(0, 3, 90)
     block = make_block(X, y, "prequential", rng)
     model = AdaptiveRandomForestClassifier(
@@ -197,8 +194,8 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("kind", [PrequentialEvaluator, KFoldEvaluator])
 def test_short_streams_are_not_compiled_and_give_the_same(
-    kind: Any, model: Any, nothing_at_hand: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    kind, model, nothing_at_hand, monkeypatch
+):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
     evaluator = kind("accuracy", random_state=0, run=RunOptions(keep_tape=True))
@@ -229,6 +226,5 @@ def test_calls_of_an_estimator_are_compiled_once_there_are_many(nothing_at_hand:
 
 def test_a_live_run_is_compiled_from_its_first_row(nothing_at_hand: None) -> None:
     live = PrequentialEvaluator("accuracy").start(HoeffdingTreeClassifier(), classes=["a", "b"])
-    assert run.pays and live.update([[0.0], [1.0]], ["a", "b"]).result().paths == {
-        "HoeffdingTreeClassifier": "kernel"
-    }
+    live.update([[0.0], [1.0]], ["a", "b"])
+    assert run.pays and live.result().paths == {"HoeffdingTreeClassifier": "kernel"}

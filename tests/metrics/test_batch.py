@@ -169,9 +169,8 @@ def test_kappa_temporal_by_hand():
     assert kappa_temporal_score(y, p, previous_label="b") == 1 - 2 / 3
 
 
-def test_kappa_plus_is_not_kappa_without_temporal_dependence():
+def test_kappa_plus_is_not_kappa_without_temporal_dependence(rng):
     # The paper says it is. Imbalanced independent labels, the answers right four times in five.
-    rng = np.random.default_rng(0)
     y = (rng.random(200_000) < 0.1).astype(int)
     p = np.where(rng.random(200_000) < 0.805, y, 1 - y)
     assert kappa_score(y, p) > 0.3
@@ -246,8 +245,7 @@ def test_bad_input(call, message):
         call()
 
 
-def test_labels_of_any_type():
-    pandas = pytest.importorskip("pandas")
+def test_labels_of_any_type(pd):
     y, p = np.array([0, 1, 1, 0, 2]), np.array([0, 1, 0, 0, 1])
     names = np.array(["x", "y", "z"])
     expected = kappa_score(y, p)
@@ -255,7 +253,7 @@ def test_labels_of_any_type():
         (names[y], names[p]),
         (names[y].tolist(), names[p].tolist()),
         (names[y].astype(object), names[p]),
-        (pandas.Series(names[y]), pandas.Series(names[p], dtype="category")),
+        (pd.Series(names[y]), pd.Series(names[p], dtype="category")),
         (y.astype(float), p),
         (y, p.astype(np.int8)),
     ]:

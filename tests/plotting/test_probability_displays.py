@@ -115,8 +115,7 @@ def test_of_several_classes_the_largest_probability_or_one_class(three_classes) 
     np.testing.assert_allclose(of_b.lines_["nb"].get_xydata(), np.c_[predicted, observed])
 
 
-def test_columns_are_in_the_order_of_the_classes_given() -> None:
-    rng = np.random.default_rng(0)
+def test_columns_are_in_the_order_of_the_classes_given(rng: np.random.Generator) -> None:
     p = rng.random(200)
     y = np.where(rng.random(200) < p, "fraud", "legit")
     sorted_, given = np.c_[p, 1.0 - p], np.c_[1.0 - p, p]

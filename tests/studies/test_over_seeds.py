@@ -337,8 +337,7 @@ def test_a_saved_study_is_the_same(tmp_path) -> None:
     assert repr(loaded) == repr(study)
 
 
-def test_the_frame_names_the_seeds() -> None:
-    pytest.importorskip("pandas")
+def test_the_frame_names_the_seeds(pd: Any) -> None:
     study = evaluate_over_seeds(rows, MODELS, SEEDS, evaluator=EVALUATORS[0])
     frame = study.to_frame()
     assert set(frame["seed"]) == set(SEEDS)
@@ -397,8 +396,7 @@ def test_equal_models_are_told_from_the_best_in_few_tables() -> None:
     assert share_of_tables_in_which_equal_models_are_told_apart("none", 60) > 0.2
 
 
-def test_the_best_of_several_by_wilcoxon() -> None:
-    rng = np.random.default_rng(0)
+def test_the_best_of_several_by_wilcoxon(rng: np.random.Generator) -> None:
     scores = rng.normal(size=(12, 4)) + np.array([0.0, 3.0, 2.9, 1.0])
     for higher in (True, False):
         result = compare_with_best(scores if higher else -scores, higher_is_better=higher)
@@ -420,9 +418,7 @@ def test_the_best_of_several_by_wilcoxon() -> None:
         compare_with_best(scores, correction="bonferroni")  # type: ignore[arg-type]
 
 
-def test_a_study_is_drawn_by_its_seeds() -> None:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_a_study_is_drawn_by_its_seeds(matplotlib: Any, pd: Any) -> None:
     study = evaluate_over_seeds(lambda seed: SEA(80, random_state=seed), Persistent(), [3, 5, 8])
     drawn = study.plot()
     assert drawn.ax_.get_title(loc="left").endswith("mean of 3 seeds")

@@ -110,6 +110,7 @@ class Loop:
         self.seconds_asking = 0.0
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
+        self._is_told_time = hasattr(estimator, "time_passes")
         has_calls = direct and "row_calls" in vars(type(estimator))
         self.is_direct = has_calls and changed_methods(estimator) is None
         self._columns_are_known = False
@@ -141,6 +142,10 @@ class Loop:
         for is_ask, begin, end in block.calls():
             started = perf_counter()
             try:
+                if self._is_told_time:
+                    times = block.ask_time if is_ask else block.learn_time
+                    assert times is not None
+                    self.estimator.time_passes(np.datetime64(int(times[end - 1]), "us"))
                 if is_ask:
                     answers.append(self._ask(block, begin, end))
                 else:
@@ -567,4 +572,5 @@ def _joined_learns(blocks: list[Block]) -> Block:
         y=np.concatenate([block.y for block in blocks]),
         weight=joined_weights(*((block.weight, block.n_learns) for block in blocks)),
         learn_rows=np.concatenate([block.learn_rows for block in blocks]),
+        learn_time=joined_weights(*((block.learn_time, block.n_learns) for block in blocks)),
     )

@@ -9,6 +9,7 @@ import numpy as np
 from skstream.core.measures.class_tables import (
     Coded,
     a_few,
+    leading_codes,
     leading_codes_in_window,
     sums_between,
     sums_in_window,
@@ -115,6 +116,13 @@ class RangeSums(RunningSums[Ranges]):
     def _remember(self, rows: ScoredRows) -> None:
         """Keep the rows that may still count after the last of them."""
         self.tail = rows[self._starts(rows, np.array([len(rows)]), None)[0] :].copy()
+
+    def _sum(self, series: Series, values: Array, counted: Ranges, number: int) -> Floats:
+        return range_sums(values, counted.starts, counted.stops)
+
+    def _table(self, kind: str, rows: Coded, counted: Ranges, number: int) -> Iterator[Floats]:
+        for start, stop in counted.pairs:
+            yield sums_between(rows.part(slice(start, stop)), [stop - start], self.n_classes)
 
     def _take(self, series: Series, sums: Floats, counted: Ranges) -> Floats:
         return sums[counted.places]
@@ -228,12 +236,42 @@ class WindowOfTimeSums(RangeSums):
         now = rows.time[np.maximum(stops - 1, 0)] if now is None else now
         return np.searchsorted(rows.time, now - self.duration, "right")
 
-    def _sum(self, series: Series, values: Array, counted: Ranges, number: int) -> Floats:
-        return range_sums(values, counted.starts, counted.stops)
 
-    def _table(self, kind: str, rows: Coded, counted: Ranges, number: int) -> Iterator[Floats]:
-        for start, stop in counted.pairs:
-            yield sums_between(rows.part(slice(start, stop)), [stop - start], self.n_classes)
+class BlockSums(RangeSums):
+    """Sums over the rows since the last multiple of a number of rows.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kinds of elementary series to carry.
+    n_classes : int
+        Number of classes; 0 for regression.
+    n_models : int
+        Number of models.
+    block_size : int
+        Number of rows.
+    """
+
+    def __init__(
+        self, kinds: Iterable[KindOf], n_classes: int, n_models: int, block_size: int
+    ) -> None:
+        super().__init__(kinds, n_classes, n_models)
+        self.block_size = block_size
+
+    def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
+        first = self.n_rows - (0 if self.tail is None else len(self.tail))
+        last = np.maximum(first + stops - 1, 0)
+        return np.maximum(last - last % self.block_size - first, 0)
+
+    def _leading(self, rows: ScoredRows, counted: Ranges) -> Array:
+        codes, starts = np.empty(len(counted.stops), dtype=np.int64), counted.starts
+        for start in np.unique(starts).tolist():
+            stops = counted.stops[starts == start]
+            block = Coded.of(rows[start : int(stops[-1])], "label")
+            codes[starts == start] = leading_codes(block, np.zeros(self.n_classes))[0][
+                stops - start
+            ]
+        return codes
 
 
 class SetSums(RangeSums):

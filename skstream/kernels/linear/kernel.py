@@ -47,8 +47,8 @@ from skstream.kernels.linear.settings import (
     refused,
 )
 from skstream.kernels.memory import MemoryMachine, State
+from skstream.pipeline._values_by_version import VersionedArray
 from skstream.utils._numba import numba_enabled
-from skstream.utils._values_by_version import VersionedArray
 
 # Longer blocks run in parts.
 PART_ROWS = 8192

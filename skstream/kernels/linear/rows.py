@@ -35,8 +35,8 @@ from skstream.kernels.linear.loops import (
     SparseRows,
     Ties,
 )
+from skstream.pipeline._values_by_version import VersionedArray
 from skstream.utils._rows import own_rows, take_rows
-from skstream.utils._values_by_version import VersionedArray
 
 # A stretch has at most so many rows, and (but for its first row) stored values.
 STRETCH_ROWS = 64

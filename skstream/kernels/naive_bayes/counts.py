@@ -31,8 +31,8 @@ from skstream.kernels.input import (
     value_of,
 )
 from skstream.kernels.memory import MemoryKernel, State
+from skstream.pipeline._values_by_version import VersionedArray
 from skstream.utils._running_sums import running_sums
-from skstream.utils._values_by_version import VersionedArray
 
 # More than sums of logarithms may differ by when they are added in another order, as a share.
 _ROUNDING = 1e-9
