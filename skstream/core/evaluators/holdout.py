@@ -58,7 +58,8 @@ class HoldoutEvaluator(StreamEvaluator):
         Rows of each set from a stream of fresh ones; None: as many as `every`.
     batch_size : int, default=1
         Rows that are learnt in one ``partial_fit``; `every` must be a multiple of it, so that no
-        batch is incomplete at a checkpoint. More than 1 is another protocol than row by row.
+        batch is incomplete at a checkpoint. More than 1 is another protocol than row by row. With
+        "next" the warm-up is a batch of its own.
 
     See Also
     --------
