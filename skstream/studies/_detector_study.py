@@ -481,8 +481,8 @@ def detector_study(
     make_losses : callable
         ``make_losses(seed)`` returns the losses of a series, or a tuple ``(losses, drifts)`` where
         each seed has its own drifts: the same for the same seed, and other losses for another.
-        Losses of a model are ``prequential_predict(model, X, y) != y[1:]``: its first row is learnt
-        unasked, so that drifts are a row earlier in them.
+        Losses of a model are ``prequential_predict(model, X, y) != y[1:]``: its first row only
+        trains it, so that drifts are a row earlier in them.
     detectors : dict of str to DriftDetector or tuple
         Detectors by name; they are cloned, and do not change. A tuple ``(detector, parameter,
         values)`` varies one parameter: the study then has a curve of delays against false alarms.
