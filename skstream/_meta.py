@@ -1,7 +1,7 @@
 """Base classes of estimators that wrap another one."""
 
 from collections.abc import Callable
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -366,10 +366,10 @@ class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
     def _tags_as_inside(self, tags: Any) -> Any:
         """Return tags of this estimator, with what the inner model says of its rows and classes."""
         inner = tags_of(as_learner(self.estimator))  # once: it asks the model inside, and so on
-        tags.input_tags = deepcopy(inner.input_tags)
+        tags.input_tags = copy(inner.input_tags)
         tags.non_deterministic = inner.non_deterministic
         if tags.classifier_tags is not None and inner.classifier_tags is not None:
-            tags.classifier_tags = deepcopy(inner.classifier_tags)
+            tags.classifier_tags = copy(inner.classifier_tags)
             tags.classifier_tags.multi_label = False
         return tags
 

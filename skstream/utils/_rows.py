@@ -198,8 +198,8 @@ def take_rows(X: Any, rows: slice | NDArray[np.intp]) -> Any:
     """Rows of `X` in a slice or at an index: a view where they are consecutive, else a copy."""
     if not isinstance(rows, slice):
         n = len(rows)
-        if n and rows[-1] - rows[0] == n - 1 and (n < 3 or bool((np.diff(rows) == 1).all())):
-            start = int(rows[0])
+        start = rows.item(0) if n else 0
+        if n == 1 or (n and rows.item(-1) - start == n - 1 and bool((np.diff(rows) == 1).all())):
             if start == 0 and n == X.shape[0]:
                 return X
             rows = slice(start, start + n)
@@ -259,6 +259,9 @@ def own_rows(rows: Any) -> Any:
 
 
 def _own_frame(rows: Any) -> Any:
+    # Of columns of several types pandas makes a new array, in which no stride is negative.
+    if not getattr(getattr(rows, "_mgr", None), "is_single_block", True):
+        return rows.copy()
     values = rows.to_numpy()
     if all(stride >= 0 for stride in values.strides):
         return rows.copy()

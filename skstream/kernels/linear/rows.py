@@ -127,7 +127,7 @@ def learn_dense(
         The same rows. None: the order of sums does not matter.
     """
     n_rows = 0 if shown is None else len(X) + len(Q)
-    room = min(int(np.clip(_ROOM // W.size, 8, 4096)), n_rows)
+    room = min(max(_ROOM // W.size, 8), 4096, n_rows)
     # By what share of the sizes of its products two sums may differ, with a margin.
     unit = np.inf if W.dtype == np.float32 else 2.0 * (W.shape[1] + 2) * _EPS
     ties = Ties(
