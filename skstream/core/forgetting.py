@@ -454,10 +454,11 @@ class SlidingWindow(Forgetting):
 
 @dataclass(frozen=True)
 class TumblingWindow(Forgetting):
-    """Begin again after every `window_size` rows: the mean of one block of rows after the other.
+    """Begin again after every `window_size` rows: the mean of the last whole block of rows.
 
-    With checkpoints at the ends of the blocks (``record_every`` of the same size) each value is
-    that of one block alone, as where a model is scored batch by batch.
+    With checkpoints at the ends of the blocks (``record_every`` of the same size, and ``n_warmup``
+    a multiple of it) each value is that of one block alone, as where a model is scored batch by
+    batch.
 
     Parameters
     ----------
@@ -471,9 +472,10 @@ class TumblingWindow(Forgetting):
 
     Notes
     -----
-    Blocks count the scored rows: the first begins after the warm-up. Between the ends of blocks a
-    value is that of the unfinished block. What the majority baseline answers to a row is the
-    majority in the block of the row before.
+    Blocks count the scored rows, as windows do: the first begins after the warm-up, and rows
+    without a label are in none. A value is that of the last whole block; until there is one, that
+    of the rows so far. Rows after the last whole block are in no value. What the majority baseline
+    answers to a row is the majority of the last whole block before it.
 
     Examples
     --------
@@ -502,7 +504,7 @@ class TumblingWindow(Forgetting):
     @property
     def words(self) -> str:
         """Which rows count."""
-        return f"last block of {self.window_size:,} row{'' if self.window_size == 1 else 's'}"
+        return f"last whole block of {self.window_size:,} row{'' if self.window_size == 1 else 's'}"
 
     def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
         """Return running sums of elementary series.

@@ -61,8 +61,7 @@ def _faded_sums(faded_start: ArrayLike, steps: Floats, fading_factor: float) -> 
         return steps
     from scipy.signal import lfilter  # slow to import, and needed only here
 
-    sums: Floats = lfilter([1.0], [1.0, -fading_factor], steps, axis=0, zi=faded_start)[0]
-    return sums
+    return lfilter([1.0], [1.0, -fading_factor], steps, axis=0, zi=faded_start)[0]
 
 
 def prefix_sums(values: NDArray[Any]) -> NDArray[Any]:
@@ -195,32 +194,30 @@ class WindowSum:
 
 
 class BlockSum:
-    """Sum of the values so far of a block of ``block_size``; then the next block begins."""
+    """Sum of the last whole block of ``block_size``; in the first one, of the values so far."""
 
     def __init__(self, block_size: int) -> None:
         self._block_size = block_size
         self._n_values, self._total = 0, 0.0
+        self._whole: float | None = None
 
     def update(self, values: Floats) -> Floats:
         """Take the next values and return the sum after each of them."""
         sums, start = np.empty(len(values)), 0
         while start < len(values):
-            self._begin_again()
             stop = min(len(values), start + self._block_size - self._n_values)
-            sums[start:stop] = running_sums(self._total, values[start:stop])[1:]
-            self._n_values, self._total = self._n_values + stop - start, sums.item(stop - 1)
+            so_far = running_sums(self._total, values[start:stop])[1:]
+            sums[start:stop] = so_far if self._whole is None else self._whole
+            self._n_values, self._total = self._n_values + stop - start, so_far.item(-1)
+            if self._n_values == self._block_size:
+                sums[stop - 1] = self._whole = self._total
+                self._n_values, self._total = 0, 0.0
             start = stop
         return sums
 
     def update_one(self, value: float) -> float:
         """Take one value and return the sum after it."""
-        self._begin_again()
-        self._n_values, self._total = self._n_values + 1, self._total + value
-        return self._total
-
-    def _begin_again(self) -> None:
-        if self._n_values == self._block_size:
-            self._n_values, self._total = 0, 0.0
+        return self.update(np.array([value])).item()
 
 
 #: Weighted sum of the past values.

@@ -91,6 +91,7 @@ def test_every_protocol(protocol: str) -> None:
     for fold in [0, 2] if protocol == "folds" else [0]:
         for bin in [0, 3] if protocol == "delayed" else [None]:
             report = sk.class_report(result, "m", fold=fold, bin=bin)
+            assert (f"fold {fold} of 3" in str(report)) == (protocol == "folds")
             share = np.diag(report.matrix).sum() / report.matrix.sum()
             narrow = result.select(models="m", folds=fold, bins=bin)
             assert share == pytest.approx(narrow.scores["m"]["accuracy"])
@@ -101,6 +102,9 @@ def test_what_cannot_be_is_said() -> None:
         sk.class_report(scored(unanswered="wrong"), "x")
     with pytest.raises(ValueError, match="names none of the 400 rows"):
         sk.class_report(scored(unanswered="wrong"), rows=(50, 50))
+    for rows in ((0, 90, 3), (7,), 100):
+        with pytest.raises(ValueError, match="rows must be two numbers"):
+            sk.class_report(scored(unanswered="wrong"), rows=rows)
     with pytest.raises(ValueError, match="one mechanism"):
         sk.class_report(scored(unanswered="wrong"), forgetting=["cumulative", "window:5"])
     numbers = sk.PrequentialEvaluator().evaluate(

@@ -20,9 +20,9 @@ def memory(forgetting, n, start):
     if isinstance(forgetting, SlidingWindow):
         return (age < forgetting.window_size).astype(float)
     if isinstance(forgetting, TumblingWindow):
-        return (np.arange(n) >= (n - 1) // forgetting.window_size * forgetting.window_size).astype(
-            float
-        )
+        stop = n - n % forgetting.window_size if n >= forgetting.window_size else n
+        rows = np.arange(n)
+        return ((rows >= stop - forgetting.window_size) & (rows < stop)).astype(float)
     if isinstance(forgetting, FadingFactor):
         return forgetting.fading_factor ** age.astype(float)
     if isinstance(forgetting, AdaptiveWindow):

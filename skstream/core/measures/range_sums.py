@@ -238,7 +238,7 @@ class WindowOfTimeSums(RangeSums):
 
 
 class BlockSums(RangeSums):
-    """Sums over the rows since the last multiple of a number of rows.
+    """Sums over the last whole block of rows; before the first is whole, over all rows so far.
 
     Parameters
     ----------
@@ -258,10 +258,23 @@ class BlockSums(RangeSums):
         super().__init__(kinds, n_classes, n_models)
         self.block_size = block_size
 
+    ends_at_rows = False  # the block may have ended before
+
     def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
         first = self.n_rows - (0 if self.tail is None else len(self.tail))
-        last = np.maximum(first + stops - 1, 0)
-        return np.maximum(last - last % self.block_size - first, 0)
+        return np.maximum(self.newest(first + stops) - self.block_size, 0) - first
+
+    def _begin(
+        self, rows: ScoredRows, ends: Integers, now: Array | None
+    ) -> tuple[ScoredRows, Ranges]:
+        n_before = self.n_rows
+        remembered, counted = super()._begin(rows, ends, now)
+        stops = self.newest(n_before + ends) - n_before + counted.n_old
+        return remembered, counted._replace(stops=stops)
+
+    def newest(self, ends: Integers) -> Integers:
+        """Return the number of rows up to the end of the last whole block."""
+        return np.where(ends < self.block_size, ends, ends - ends % self.block_size)
 
     def _leading(self, rows: ScoredRows, counted: Ranges) -> Array:
         codes, starts = np.empty(len(counted.stops), dtype=np.int64), counted.starts
@@ -303,8 +316,7 @@ def range_sums(values: Array, starts: Integers, stops: Integers) -> Floats:
     """
     if values.dtype == bool:
         total = prefix_sums(values)
-        counts: Floats = (total[stops] - total[starts]).astype(np.float64)
-        return counts
+        return (total[stops] - total[starts]).astype(np.float64)
     sums, lengths, stops = np.zeros(len(stops)), stops - starts, stops.copy()
     blocks, size = np.asarray(values, dtype=np.float64), 1
     while len(lengths) and size <= lengths.max():
