@@ -132,8 +132,12 @@ class RiverClassifierCalls(RiverRegressorCalls):
 
 def takes_weight(model: Any) -> bool:
     """Whether ``learn_one`` of a model, or of the last step of a pipeline, has a parameter `w`."""
-    last = getattr(model, "_last_step", model)
-    return "w" in inspect.signature(type(last).learn_one).parameters
+    return _has_weight(type(getattr(model, "_last_step", model)))
+
+
+@cache  # it is asked at every row that has a weight
+def _has_weight(kind: type) -> bool:
+    return "w" in inspect.signature(kind.learn_one).parameters  # type: ignore[attr-defined]
 
 
 def is_multiclass(model: Any) -> bool:
