@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from datetime import timedelta
 
 import joblib
 import numpy as np
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -24,7 +26,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassi
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -254,8 +256,10 @@ def test_a_run_goes_on_in_the_middle_of_a_window(tmp_path):
     models = {name: MODELS[name] for name in ("plain", "alarms", "before", "corrected")}
     evaluator = PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
     whole = evaluator.evaluate(models, X, Y)
-    run = evaluator.start(models, classes=CLASSES).update(X[:133], Y[:133])
-    run = load_run(run.save(tmp_path / "run")).update(X[133:], Y[133:])
+    run = evaluator.start(models, classes=CLASSES)
+    run.update(X[:133], Y[:133])
+    run = load_run(run.save(tmp_path / "run"))
+    run.update(X[133:], Y[133:])
     assert run.close().result().scores == whole.scores
 
 
@@ -405,8 +409,14 @@ def test_schedules_are_searched():
         ({"every": 10, "window": 0}, "'window' parameter of PeriodicRefit must be"),
         ({"every": 10, "window": 1}, "window=1 rows cannot hold a row of each of 2 classes"),
         ({"every": None}, "every=None means that only alarms .* detector=None"),
-        ({"every": "1D"}, "every='1D' is a duration, and PeriodicRefit counts rows, whether they"),
-        ({"every": 10, "window": "90D"}, "window='90D' is a duration"),
+        ({"every": "1D"}, "every='1D' of PeriodicRefit counts time, which nothing has told it"),
+        ({"every": 10, "window": "90D"}, "window='90D' of PeriodicRefit counts time"),
+        ({"every": 10, "window": "3MS"}, "window='3MS' is no duration"),
+        ({"every": "0D"}, "'0D' is no period that a clock can count"),
+        ({"every": timedelta(0)}, "timedelta.0. is no period that a clock can count"),
+        ({"every": 10, "window": timedelta(-1)}, "window=.* is no duration"),
+        ({"every": 10, "time_zone": "UTC"}, "time_zone='UTC' says where the periods of every="),
+        ({"every": "1D", "time_zone": "Mars"}, "time_zone='Mars' is no time zone"),
         ({"every": 10, "weight_decay": 0.0}, "'weight_decay' parameter of PeriodicRefit"),
         ({"every": 10, "detector": DDM}, "detector is the class DDM, not an instance; pass DDM"),
         ({"every": 10, "before": TREE}, "it has no partial_fit"),
@@ -581,8 +591,59 @@ def test_what_depends_on_the_rows_of_a_call_is_asked_row_by_row(inner):
     model = PeriodicRefit(inner, every=50)
     by_engine, by_loop = scores_of_both_paths(model, X[:110], Y[:110])
     assert by_engine == by_loop
-    result = PrequentialEvaluator("accuracy").evaluate({"one": model}, X[:60], Y[:60])
-    assert "may depend on the rows asked in one call" in result.paths["one"]
+    path = PrequentialEvaluator("accuracy").evaluate({"one": model}, X[:60], Y[:60]).paths["one"]
+    own = isinstance(inner[0], ColumnTransformer) if isinstance(inner, Pipeline) else False
+    assert "may depend on the rows asked in one call" in path if own else path == "kernel"
+
+
+LINEAR = LogisticRegression()
+LINEAR_MODELS = {
+    "linear": PeriodicRefit(LINEAR, every=30, window=70),
+    "pipeline": PeriodicRefit(make_pipeline(StandardScaler(), PCA(3), LINEAR), every=30),
+    "svc": PeriodicRefit(SVC(), every=60, before=IncrementalGaussianNB()),
+    "inside": make_stream_pipeline(StandardScaler(), PeriodicRefit(LINEAR, every=30)),
+    "alarms": PeriodicRefit(LINEAR, every=50, detector=DDM()),
+    "bagging": OnlineBagging(PeriodicRefit(LINEAR, every=30), n_estimators=2),
+}
+
+
+@pytest.mark.parametrize("model", LINEAR_MODELS)
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        PrequentialEvaluator("auc"),
+        PrequentialEvaluator("accuracy", batch_size=7),
+        KFoldEvaluator("accuracy", n_folds=2),
+        HoldoutEvaluator("accuracy", holdout="next", every=20),
+        DelayedEvaluator("accuracy", delay=5, polling=Polling(n_bins=2, poll_every=3)),
+    ],
+    ids=lambda one: type(one).__name__ + str(one.get_params().get("batch_size", "")),
+)
+def test_linear_models_are_asked_as_by_the_loop(model, evaluator):
+    tapes, rows = [], X[:130] / 3
+    for kernels in (True, False):
+        its = clone(evaluator).set_params(
+            random_state=0, run=RunOptions(kernels=kernels, keep_tape=True)
+        )
+        tapes.append(its.evaluate({"m": LINEAR_MODELS[model]}, rows, Y[:130]).tape)
+    for name in ("answers", "scores"):
+        found, expected = (getattr(tape, name) for tape in tapes)
+        assert found.keys() == expected.keys()
+        for one in found:
+            np.testing.assert_array_equal(found[one], expected[one])
+
+
+def test_calls_of_own_classes_are_made_by_the_loop_alone():
+    inside = {"m": LINEAR_MODELS["inside"]}
+    path = (
+        PrequentialEvaluator("accuracy", random_state=0).evaluate(inside, X[:60], Y[:60]).paths["m"]
+    )
+    assert "PeriodicRefit inside another model" in path
+    for inner in (Picky(), make_pipeline(FunctionTransformer(centred), LINEAR)):
+        result = PrequentialEvaluator("accuracy", random_state=0).evaluate(
+            {"m": PeriodicRefit(inner, every=30)}, X[:60], Y[:60]
+        )
+        assert "may depend on the rows asked" in result.paths["m"]
 
 
 def test_fit_learns_no_row_of_weight_zero():

@@ -502,7 +502,7 @@ FETCHED: dict[str, str | Callable[..., Any]] = {
 def _of_testbed(name: str) -> Callable[..., Stream]:
     make: Any = partial(load_testbed, name)
     make.__name__ = name
-    return make  # type: ignore[no-any-return]
+    return make
 
 
 #: Generators by their names, but for that of mixtures, whose components no text describes.
@@ -531,8 +531,7 @@ DETECTORS: dict[str, Any] = {
 
 def make_stream(text: str) -> Stream:
     """Return the stream that a text describes, such as ``SEA(n_rows=50000, noise=0.2)``."""
-    made: Stream = make_model(text, KNOWN_STREAMS, GENERATOR)
-    return made
+    return make_model(text, KNOWN_STREAMS, GENERATOR)
 
 
 def best_possible(stream: Stream) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from functools import cache, partial
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,16 +133,31 @@ class RiverClassifierCalls(RiverRegressorCalls):
 
 def takes_weight(model: Any) -> bool:
     """Whether ``learn_one`` of a model, or of the last step of a pipeline, has a parameter `w`."""
-    return _has_weight(type(getattr(model, "_last_step", model)))
+    kind: Any = type(getattr(model, "_last_step", model))
+    return _has_weight(kind)
 
 
-@cache  # it is asked at every row that has a weight
+@cache
 def _has_weight(kind: type) -> bool:
     return "w" in inspect.signature(kind.learn_one).parameters  # type: ignore[attr-defined]
 
 
+#: Whether models learn more than two classes, which takes longer to find than to learn a row.
+_MULTICLASS: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+
+
 def is_multiclass(model: Any) -> bool:
-    """Whether a classifier learns more than two classes.
+    """Whether a classifier learns more than two classes."""
+    try:
+        if model not in _MULTICLASS:
+            _MULTICLASS[model] = _learns_many(model)
+        return _MULTICLASS[model]
+    except TypeError:  # it has no hash, or no weak references
+        return _learns_many(model)
+
+
+def _learns_many(model: Any) -> bool:
+    """Whether it says so.
 
     Some models that choose among others, such as bandits, do not say it: those others do.
     """

@@ -21,7 +21,7 @@ from skstream.kernels.input import (
 )
 from skstream.kernels.looped import LoopedModel
 from skstream.kernels.memory import MemoryKernel, State
-from skstream.kernels.registry import find_kernel, find_part
+from skstream.kernels.registry import find_member, find_part
 from skstream.utils._rows import stack_rows, take_rows
 from skstream.utils._validation import is_fitted, unfitted_copy
 
@@ -108,7 +108,7 @@ class Member(NamedTuple):
         """Kernel of a model, fitted or not; `Declined` where a part is looped."""
         check_classifier(model)
         try:
-            kernel = find_kernel(model, task)
+            kernel = find_member(model, task)
         except NotFittedYet as declined:
             raise Declined(declined.reason) from None
         state = kernel.initial_state()

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from skstream.base import answers_each_row_alone, learner
+from skstream.base import answers_each_row_alone, learner, nested
 from skstream.core.engine.answers import Task, no_answers
 from skstream.core.engine.block import Block, part_of
 from skstream.core.engine.kernel import Declined, Kernel
@@ -27,6 +28,10 @@ from skstream.refit import (
     PeriodicRefit,
     Progress,
     answers_of,
+    at_time,
+    calendar,
+    counts_time,
+    learn_times,
     learnt_rows,
     losses_of,
     new_before,
@@ -37,6 +42,8 @@ from skstream.refit import (
 from skstream.utils._rows import copy_rows, has_texts
 from skstream.utils._validation import is_fitted
 
+# Packages whose models change only when they are fitted.
+_LIBRARIES = ("sklearn", "imblearn", "lightgbm", "xgboost")
 # Rows asked about together that an alarm may make worthless.
 _AT_MOST = 8192
 
@@ -61,9 +68,14 @@ class _Asked:
 
 
 def _answers(model: Any, task: Task, block: Block) -> NDArray[Any]:
-    """Answers of a model that learns nothing to all asks of a block, each row asked once."""
+    """Answers of a model that learns nothing to all asks of a block."""
     if not block.n_asks:
         return no_answers(task)
+    if not answers_each_row_alone(model):
+        if sparse.issparse(block.ask_X) and block.ask_X.format != "csr":
+            raise Declined("sparse rows of another format than CSR have no kernel")
+        none, every = slice(0, 0), slice(0, block.n_asks)
+        return _run(model, task, replace(part_of(block, none, every), stamp=block.stamp * 0))
     rows, places = np.unique(block.ask_index, return_inverse=True)
     stamp, groups = np.zeros(len(rows), dtype=np.int64), np.array([0, len(rows)])
     X = block.ask_X
@@ -89,13 +101,30 @@ def _refused(estimator: Any, task: Task, model: Any) -> str | None:
         return "parameters that it refuses"
     if task.classes is not None and not knows_classes(estimator, task):
         return OTHER_CLASSES
-    if not answers_each_row_alone(model):
+    if not answers_each_row_alone(model) and not _is_asked_in_calls(estimator, model):
         return f"{type(model).__name__}, whose answers may depend on the rows asked in one call,"
     return None
 
 
+def _is_asked_in_calls(estimator: Any, model: Any) -> bool:
+    """Whether each call of the loop can be made between two refits, and made again after an error.
+
+    Not so where calls may change something, as those of a user's own class or function may.
+    """
+    if not isinstance(estimator, PeriodicRefit) or estimator.detector is not None:
+        return False
+    for part in nested(model):
+        own = type(part).__module__.partition(".")[0] not in _LIBRARIES
+        values = part.get_params(deep=False).values()
+        if own or any(callable(one) and not isinstance(one, type) for one in values):
+            return False
+    return True
+
+
 class PeriodicRefitKernel(MemoryKernel):
-    """Rows are collected; a whole stretch between two refits is asked in one call.
+    """Rows are collected; a whole stretch between two refits is asked together.
+
+    That is one call where the model answers each row alone, else the calls of the loop.
 
     The memory is the progress of the estimator. Inside is what answers up to the first refit: a
     member, an estimator without a kernel, or None after it.
@@ -106,6 +135,7 @@ class PeriodicRefitKernel(MemoryKernel):
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._first_inner = self._member_before()
+        self.exact_inside = answers_each_row_alone(estimator.estimator)
 
     def _member_before(self) -> Any:
         """What answers up to the first refit: by a kernel, if it has one that is bitwise."""
@@ -143,7 +173,9 @@ class PeriodicRefitKernel(MemoryKernel):
             before = deepcopy(before)
         answers, learnt, asked = [], 0, 0
         while learnt < block.n_learns or asked < block.n_asks:
-            part = self._stretch(progress, block, learnt, asked)
+            progress, period = self._period(progress, block, learnt, asked)
+            before = before if progress.model is None else None
+            part = self._stretch(progress, period, learnt, asked)
             alarm, n_rows = False, part.n_learns
             if progress.model is None:
                 before, given = self._asked_before(before, part)
@@ -160,6 +192,21 @@ class PeriodicRefitKernel(MemoryKernel):
             learnt, asked = learnt + n_rows, asked + len(given)
         every = answers[0] if len(answers) == 1 else np.concatenate(answers)
         return state.after(block, columns, progress, before), every
+
+    def _period(
+        self, progress: Progress, block: Block, learnt: int, asked: int
+    ) -> tuple[Progress, Block]:
+        """Make the refit that is due at the next row; return what is done before another is."""
+        asks, learns = block.ask_time, block.learn_time
+        if asks is None or learns is None or not counts_time(self.estimator):
+            return progress, block
+        is_ask = asked < block.n_asks and block.stamp[asked] <= learnt
+        now = int(asks[asked] if is_ask else learns[learnt])
+        progress = at_time(self.estimator, progress, now, self._classes)
+        if calendar(self.estimator) is None:
+            return progress, block
+        n_learns, n_asks = (int(np.searchsorted(time, progress.end)) for time in (learns, asks))
+        return progress, part_of(block, slice(0, n_learns), slice(0, n_asks))
 
     def _stretch(self, progress: Progress, block: Block, learnt: int, asked: int) -> Block:
         """Return the next rows up to a refit, or where an alarm may be, and those asked before."""
@@ -205,8 +252,8 @@ class PeriodicRefitKernel(MemoryKernel):
         """Return the progress after rows, and after the refit that is due then."""
         X = copy_rows(part.learn_X, part.learn_index[:n_rows])
         weight = None if part.weight is None else part.weight[:n_rows].copy()
-        y = part.y[:n_rows].copy()
-        return learnt_rows(self.estimator, progress, (X, y, weight), self._classes, alarm=alarm)
+        rows = X, part.y[:n_rows].copy(), weight, learn_times(self.estimator, part, n_rows)
+        return learnt_rows(self.estimator, progress, rows, self._classes, alarm=alarm)
 
     def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""

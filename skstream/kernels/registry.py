@@ -146,6 +146,14 @@ def find_kernel(estimator: Any, task: Task) -> Kernel:
     return kernel
 
 
+def find_member(estimator: Any, task: Task) -> Kernel:
+    """Kernel for an estimator inside another one."""
+    kernel = find_kernel(estimator, task)
+    if not kernel.exact_inside:
+        raise Declined(f"{type(estimator).__name__} inside another model has no kernel")
+    return kernel
+
+
 def find_transform_kernel(transformer: Any, task: Task) -> TransformKernel:
     """Kernel for a transformer; `Declined` says why only the loop is exact."""
     kernel: TransformKernel = _made(_TRANSFORMERS, transformer, task)
@@ -155,7 +163,7 @@ def find_transform_kernel(transformer: Any, task: Task) -> TransformKernel:
 def find_part(estimator: Any, task: Task) -> Kernel:
     """Kernel for the model inside another estimator, or the loop of this model alone."""
     try:
-        return find_kernel(estimator, task)
+        return find_member(estimator, task)
     except NotFittedYet:
         raise
     except Declined as declined:

@@ -18,6 +18,7 @@ from skstream.core.run.run_outcome import LaneOutcome, Place, RunOutcome
 from skstream.core.run.scoring import RunScores
 from skstream.core.timelines.timeline import Arrivals, rows_of_warmup
 from skstream.stats._anytime import RunningAnytimeComparison
+from skstream.utils._concurrency import exclusive
 from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._warnings import warn
@@ -287,8 +288,7 @@ class SearchRun(EvaluationRun):
 
     def _last_values(self) -> dict[str, Any]:
         """Return the last values of every measure, of those that are left."""
-        by_metric: dict[str, Any] = next(iter(self._scores.final().values()))
-        return by_metric
+        return next(iter(self._scores.final().values()))
 
     def check_some_left(self) -> None:
         """Raise an error if all candidates have failed."""
@@ -385,6 +385,12 @@ class SearchRun(EvaluationRun):
         return self
 
     # -- rows
+
+    @exclusive
+    def learn(self, X: Any, y: Any, weight: Any) -> None:
+        """Let all candidates that are left process rows; a choice ends the others."""
+        self._require_open()
+        self._update(X, y, weight)
 
     def _require_open(self) -> None:
         if self._state == "broken":

@@ -38,6 +38,7 @@ from skstream.pipeline._transformers import (
     prepared,
     shows_while_learning,
 )
+from skstream.pipeline._values_by_version import Value
 from skstream.utils._labels import array_of
 from skstream.utils._sklearn import is_column_transformer, n_rows_of
 from skstream.utils._validation import (
@@ -48,7 +49,6 @@ from skstream.utils._validation import (
     tags_of,
     unfitted_copy,
 )
-from skstream.utils._values_by_version import Value
 
 # Methods that predict: transformers only transform in them.
 _QUESTIONS = (

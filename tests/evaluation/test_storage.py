@@ -19,6 +19,7 @@ from skstream import (
     Polling,
     PrequentialEvaluator,
     RunOptions,
+    _load,
     load,
     load_run,
 )
@@ -26,7 +27,6 @@ from skstream._load import load_result
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import make_demo_stream
-from skstream.utils import _saved
 from tests._crafted import crafted
 from tests._examples import newest_alone
 
@@ -40,7 +40,8 @@ import numpy as np
 from skstream import Persistent, PrequentialEvaluator
 
 X, y = np.arange(300.0).reshape(-1, 1), np.arange(300) % 2
-run = PrequentialEvaluator("accuracy").start(Persistent(), classes=[0, 1]).update(X, y)
+run = PrequentialEvaluator("accuracy").start(Persistent(), classes=[0, 1])
+run.update(X, y)
 result = run.result()
 names = sys.argv[1:]
 while len(names) > 1 and not os.fork():
@@ -60,7 +61,9 @@ def run():
     stream = make_demo_stream(200, random_state=0)
     evaluator = PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True))
     models = {"sgd": SGDClassifier(), "last": Persistent()}
-    return evaluator.start(models, classes=["DOWN", "UP"]).update(stream.X, stream.y)
+    run = evaluator.start(models, classes=["DOWN", "UP"])
+    run.update(stream.X, stream.y)
+    return run
 
 
 @pytest.fixture
@@ -91,7 +94,8 @@ def test_a_process_killed_while_saving_leaves_a_whole_file(tmp_path):
     for checkpoint, result in paths:
         loaded = load_run(checkpoint)
         assert loaded.n_rows == 300
-        assert loaded.update([[0.0]], [0]).result().n_rows == 301
+        loaded.update([[0.0]], [0])
+        assert loaded.result().n_rows == 301
         if result.exists():
             assert load_result(result).n_rows == 300
 
@@ -129,8 +133,7 @@ def test_every_damaged_checkpoint_is_refused_before_it_is_unpickled(tmp_path, ru
             load_run(path)
 
 
-def test_no_damaged_result_loads_as_another_one(tmp_path, run, delayed_result):
-    rng = np.random.default_rng(0)
+def test_no_damaged_result_loads_as_another_one(tmp_path, run, delayed_result, rng):
     path = tmp_path / "damaged.npz"
     for result in (run.result(), delayed_result):
         good = result.save(tmp_path / "result.npz").read_bytes()
@@ -195,7 +198,8 @@ def test_a_run_that_cannot_be_saved_says_why_and_leaves_the_file(tmp_path, run):
     path = run.save(tmp_path / "run.joblib")
     before = path.read_bytes()
     evaluator = PrequentialEvaluator({"hits": lambda y, p: 1.0}, run=RunOptions(keep_tape=True))
-    other = evaluator.start(Persistent(), classes=[0, 1]).update([[0.0], [1.0]], [0, 1])
+    other = evaluator.start(Persistent(), classes=[0, 1])
+    other.update([[0.0], [1.0]], [0, 1])
     with pytest.raises(TypeError, match=r"cannot be saved to .*run\.joblib.*lambda"):
         other.save(path)
     assert path.read_bytes() == before
@@ -207,7 +211,8 @@ class Gone(Persistent):
 
 
 def test_a_model_that_cannot_be_made_here_is_said(tmp_path, monkeypatch):
-    run = PrequentialEvaluator("accuracy").start(Gone(), classes=[0, 1]).update([[0.0]], [1])
+    run = PrequentialEvaluator("accuracy").start(Gone(), classes=[0, 1])
+    run.update([[0.0]], [1])
     path = run.save(tmp_path / "run.joblib")
     monkeypatch.delattr(sys.modules[__name__], "Gone")
     with pytest.raises(ValueError, match=r"run\.joblib is a whole checkpoint.*Gone"):
@@ -225,8 +230,8 @@ def test_a_name_without_its_ending_is_said(tmp_path, load):
 
 def test_small_files_do_not_fill_the_memory_unasked(tmp_path, run, monkeypatch):
     path = run.result().save(tmp_path / "result.npz")
-    monkeypatch.setattr(_saved, "USUAL_BYTES", 1000)
-    monkeypatch.setattr(_saved, "USUAL_RATIO", 0)
+    monkeypatch.setattr(_load, "USUAL_BYTES", 1000)
+    monkeypatch.setattr(_load, "USUAL_RATIO", 0)
     with pytest.raises(ValueError, match=r"result\.npz takes .* bytes of memory, .*max_bytes=\d+"):
         load_result(path)
     assert load_result(path, max_bytes=1 << 20).n_rows == run.n_rows

@@ -1,8 +1,6 @@
 """Sign test and Wilcoxon's signed-rank test."""
 
-import dataclasses
 import itertools
-import pickle
 
 import numpy as np
 import pytest
@@ -79,9 +77,7 @@ def test_wilcoxon_without_ties_is_scipys_exact_test(n: int) -> None:
 
 @examples(40)
 @given(fold_pairs, st.sampled_from(["wilcox", "pratt"]))
-def test_wilcoxon_with_ties_counts_all_signs(
-    pair: tuple[list[int], list[int]], zero_method: str
-) -> None:
+def test_wilcoxon_with_ties_counts_all_signs(pair, zero_method):
     a, b = map(np.array, pair)
     difference = a - b
     kept = difference if zero_method == "pratt" else difference[difference != 0]
@@ -167,35 +163,6 @@ def test_a_model_never_differs_from_itself(test, n: int) -> None:
     assert result.pvalue == 1
     assert not result.significant
     assert result.better is None
-
-
-@pytest.mark.parametrize("test", [sign_test, wilcoxon])
-def test_results_are_frozen_and_survive_pickling(test) -> None:
-    result = test(CLASS_A, CLASS_B)
-    assert pickle.loads(pickle.dumps(result)) == result
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        result.pvalue = 0.0
-
-
-@pytest.mark.parametrize("test", [sign_test, wilcoxon])
-def test_bad_input(test) -> None:
-    with pytest.raises(ValueError, match=r"Got shapes \(3,\) and \(2,\)"):
-        test([1, 2, 3], [1, 2])
-    with pytest.raises(ValueError, match=r"b\[1\] is nan; every value must be finite"):
-        test([1, 2], [1, np.nan])
-    with pytest.raises(ValueError, match=r"a must be one-dimensional. Got shape \(2, 2\)"):
-        test(np.ones((2, 2)), np.ones((2, 2)))
-    with pytest.raises(ValueError, match="a and b are empty"):
-        test([], [])
-    with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\). Got 5"):
-        test([1], [2], alpha=5)
-    with pytest.raises(ValueError, match="one name per model: 2 models, got 3"):
-        test([1], [2], names=("a", "b", "c"))
-
-
-def test_unknown_zero_method() -> None:
-    with pytest.raises(ValueError, match=r"'wilcox' or 'pratt'. Got 'zsplit'"):
-        wilcoxon([1], [2], zero_method="zsplit")
 
 
 def test_a_sum_of_no_ranks_is_printed_without_a_sign():

@@ -123,6 +123,8 @@ class Kernel(StateMachine):
 
     #: Sequential models agree to the last bit, models of sufficient statistics within 1e-9.
     bitwise: bool = True
+    #: Whether it is exact inside another estimator, too, which may ask other rows in one call.
+    exact_inside: bool = True
     #: Whether it gives labels and scores at once, where a task needs both (`task.scores`), by
     #: `answers_to`; else the loop does. `refusal` is called for each kind of answer.
     gives_scores: ClassVar[bool] = False

@@ -202,7 +202,7 @@ class DatedRows(EncodedRows):
             X=X,
             y=np.full(n, space.nothing),
             arrival=np.broadcast_to(arrival.values, n),
-            given=np.broadcast_to(arrival.given, n),
+            given=np.broadcast_to(arrival.given, n, subok=True),
             label_time=np.full(n, np.inf),
             ids=np.fromiter(ids, dtype=object, count=n),
         )
@@ -216,6 +216,8 @@ class Batch:
     ----------
     rows : DatedRows
         Rows that arrive, in the order of time.
+    order : ndarray of shape (n_rows,)
+        Where each of them stands in the frame.
     known : KnownIds
         Rows that wait already, whose labels come.
     known_y, known_times, known_weight : ndarray, or None
@@ -227,6 +229,7 @@ class Batch:
     """
 
     rows: DatedRows
+    order: np.ndarray
     known: KnownIds
     known_y: np.ndarray
     known_times: np.ndarray
@@ -299,6 +302,7 @@ def read_batch(
             last = last.at(float(some.values[newest]), some.shown(newest))
     return Batch(
         arriving,
+        order,
         known,
         codes[at_known],
         times.values[at_known],

@@ -1,6 +1,6 @@
 """A run under delayed labels: rows come from a stream, or are asked and labelled live."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from skstream.core.engine.answers import ModelError, no_answers
+from skstream.core.engine.answers import ModelError
 from skstream.core.engine.run import Answered, Step
 from skstream.core.evaluators.delayed_input import (
     DatedRows,
@@ -27,6 +27,7 @@ from skstream.core.run.input import LABEL_TIMES, EncodedRows, encoded, encoded_l
 from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place, RunOutcome
 from skstream.core.timelines.delayed import (
+    FIRST,
     Dated,
     DatedArrivals,
     DelayedState,
@@ -99,8 +100,7 @@ class DelayedRun(EvaluationRun):
 
     @property
     def _timeline_state(self) -> DelayedState:
-        state: DelayedState = self._engine.states[0]
-        return state
+        return self._engine.states[0]
 
     @property
     def n_pending(self) -> int:
@@ -110,7 +110,9 @@ class DelayedRun(EvaluationRun):
     # -- live calls
 
     @exclusive
-    def ask(self, X: Any, ids: Any = None, t: Any = None) -> dict[str, np.ndarray]:
+    def ask(
+        self, X: Any, ids: Any = None, t: Any = None, *, method: str = "predict"
+    ) -> dict[str, np.ndarray]:
         """Ask about rows that arrive now, and keep them until their labels come.
 
         Parameters
@@ -122,10 +124,12 @@ class DelayedRun(EvaluationRun):
             What to call the rows when their labels come; hashable, each waiting only once.
         t : number, datetime, or array-like of shape (n_rows,), default=None
             Time of arrival of all rows, or of each; None: the number of the row.
+        method : {"predict", "predict_proba"}, default="predict"
+            Whether labels are returned, or probabilities where a measure needs them.
 
         Returns
         -------
-        answers : dict of str to ndarray of shape (n_rows,)
+        answers : dict of str to ndarray of shape (n_rows,) or (n_rows, n_classes)
             Predictions by model; None or NaN while it has not learnt enough to answer, and for
             rows that were refused. A fitted model given with ``warm_start=True`` answers from
             the first call on; what it answers before `n_warmup` labels were learnt is not
@@ -146,14 +150,14 @@ class DelayedRun(EvaluationRun):
         later rows; in this order, the results are equal.
         """
         self._require_open()
-        ids, X = as_ids(ids), as_rows(X, first_row=self.n_rows)
+        self._check_method(method)
+        ids, X, first_row = as_ids(ids), as_rows(X, first_row=self.n_rows), self.n_rows
         n = X.shape[0]
         if len(ids) != n:
             raise ValueError(f"There are {n} rows and {len(ids)} ids.")
         self._check_columns(X)
-        none = no_answers(self._settings.task_of())
         if not n:  # as an empty frame of a queue
-            return {name: self._space.decode(none) for name, _ in self._places}
+            return self._at_arrival([], first_row, np.arange(n), method)
         self._ids.check_new(ids)
         clock, arrival = self._clock.event(t, self.n_rows, n)
         last = self._last_in_table
@@ -169,34 +173,49 @@ class DelayedRun(EvaluationRun):
                 )
             self._take_event(self._note, TimePassed(float(rows.arrival[0])))
         try:
-            step, codes = self._ask(rows)
+            step, answered = self._ask(rows)
         except ModelError as error:
             its_id = ids[error.row - self.n_rows]
             error.add_note(f"The row has the id {its_id!r}. No row of the call waits.")
             raise
         self._clock, self._last_in_table = clock, last
         self._commit(step, partial(self._note_asked, rows))
-        return {
-            name: self._space.decode(its)
-            for (name, _), its in zip(self._places, codes, strict=True)
-        }
+        return self._at_arrival([answered], first_row, np.arange(n), method)
 
-    def _ask(self, rows: DatedRows) -> tuple[Step, list[np.ndarray]]:
+    def _at_arrival(
+        self, heard: Sequence[Sequence[Answered]], first_row: int, order: np.ndarray, method: str
+    ) -> dict[str, np.ndarray]:
+        """Return what rows of a call were answered when they arrived, in the order of the call."""
+        shape: tuple[int, ...] = len(self._places), len(order)
+        if method == "predict":
+            given = np.full(shape, self._space.nothing, self._space.dtype)
+        else:
+            given = np.full((*shape, self._settings.n_scores), np.nan)
+        for step in heard:
+            operations: Any = step[0].operations
+            asked = operations.asked.take(operations.asked.answered)
+            first = asked.kind == FIRST
+            places = order[asked.row[first] - first_row]
+            for k, one in enumerate(step):
+                its = one.answers if method == "predict" else one.scores
+                if its is not None:
+                    given[k, places] = its[first]
+        return self._by_model(given)
+
+    def _ask(self, rows: DatedRows) -> tuple[Step, list[Answered]]:
         """Ask about rows; return the step and the answers of all models. An error changes nothing.
 
         If models fail, it is an error where failures are raised.
         """
-        engine, n = self._engine, rows.n_rows
+        engine = self._engine
         failed = set(engine.failures)
         try:
             with self._interrupt or nullcontext():
                 arrivals = self._arrivals(rows)
                 step = engine.execute(arrivals, rows.X, rows.y)
-                codes = [one.answers for one in step.answered if len(one.answers)]
-                if not codes:  # in the warm-up: of models that were fitted before the run
-                    codes = [no_answers(self._settings.task_of(), n) for _ in self._places]
-                    if self._settings.parameters["warm_start"]:
-                        codes = engine.preview(arrivals)
+                answered = step.answered
+                if self._settings.parameters["warm_start"] and not len(answered[0].answers):
+                    answered = engine.preview(arrivals)  # in the warm-up
                 new = [error for k, error in engine.failures.items() if k not in failed]
                 if new and self._settings.error_score == "raise":
                     raise min(new, key=lambda error: error.row)
@@ -205,7 +224,7 @@ class DelayedRun(EvaluationRun):
         except BaseException:
             engine.abandon()
             raise
-        return step, codes
+        return step, answered
 
     @exclusive
     def label(
@@ -285,8 +304,9 @@ class DelayedRun(EvaluationRun):
         label: str = "label",
         sample_weight: str | None = None,
         on_unknown: str = "error",
-    ) -> Self:
-        """Let rows arrive and labels come, in the order of their times.
+        method: str = "predict",
+    ) -> dict[str, np.ndarray]:
+        """Let rows arrive and labels come, in the order of their times; return the predictions.
 
         The rows and labels of a period, in two frames: all events are taken in the order in which
         `evaluate` takes them. So `evaluate` can be continued: pass the past in the first call, and
@@ -305,11 +325,15 @@ class DelayedRun(EvaluationRun):
             Column of `labels` that holds weights of learning and scoring, as in `label`.
         on_unknown : {"error", "ignore"}, default="error"
             As in `label`.
+        method : {"predict", "predict_proba"}, default="predict"
+            As in `ask`.
 
         Returns
         -------
-        self : DelayedRun
-            The run. Rows whose label has not come wait for it (`n_pending`).
+        answers : dict of str to ndarray of shape (n_rows,) or (n_rows, n_classes)
+            By model, what was predicted when the rows arrived, in the order of `rows`; None or NaN
+            before `n_warmup` labels were learnt. Rows whose label has not come wait for it
+            (`n_pending`).
 
         Raises
         ------
@@ -329,13 +353,17 @@ class DelayedRun(EvaluationRun):
         >>> run = DelayedEvaluator("accuracy").start(Persistent(), classes=["a", "b"])
         >>> rows = {"id": [1, 2, 3], "time": [0, 4, 6], "x": [0.5, 0.1, 0.9]}
         >>> labels = {"id": [2, 1], "time": [9, 5], "label": ["b", "a"]}
-        >>> run.update(rows, labels).n_pending
+        >>> run.update(rows, labels)
+        {'Persistent': array([None, None, 'a'], dtype=object)}
+        >>> run.n_pending
         1
         """
         self._require_open()
         check_choice(on_unknown, "on_unknown", ("error", "ignore"))
+        self._check_method(method)
+        first_row = self.n_rows
         if rows is None and labels is None:
-            return self
+            return self._at_arrival([], first_row, np.arange(0), method)
         names = {"id": id, "time": time, "label": label, "sample_weight": sample_weight}
         batch = read_batch(
             rows, labels, names, self._ids, on_unknown, self._clock, self._space, self.n_rows
@@ -346,13 +374,18 @@ class DelayedRun(EvaluationRun):
             self._clock = batch.clock
         known = batch.known
         dated = Dated(known.rows, batch.known_times, batch.known_weight)
-        self._take_labels(known, batch.known_y, dated, batch.clock)
-        self._take(batch.rows)
-        self._let_labels_come(batch.last.now)
+        heard: list[list[Answered]] = []
+        self._heard = heard
+        try:
+            self._take_labels(known, batch.known_y, dated, batch.clock)
+            self._take(batch.rows)
+            self._let_labels_come(batch.last.now)
+        finally:
+            self._heard = None
         if batch.last.now > self._clock.now:
             self._clock = batch.last
         self._drop_oldest()
-        return self
+        return self._at_arrival(heard, first_row, batch.order, method)
 
     def _take_labels(self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock) -> None:
         """Take the labels of waiting rows: that they came, or when they will."""
@@ -445,6 +478,7 @@ class DelayedRun(EvaluationRun):
             self.n_rows,
             is_given(rows.y),
             rows.weight,
+            rows.given,
             arrival=rows.arrival,
             label_time=rows.label_time,
             expected=np.isfinite(rows.label_time) | (rows.ids is not None),
@@ -497,6 +531,8 @@ class DelayedRun(EvaluationRun):
     # -- scores, of many steps at once
 
     def _note(self, answered: list[Answered]) -> None:
+        if self._heard is not None:
+            self._heard.append(answered)
         self._scoring.note(answered)
 
     def _score(self, *, all_of_it: bool = True) -> None:

@@ -64,6 +64,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("decay", "fading_factor"), "forgetting='fading:{}'"),
     **dict.fromkeys(("metric", "scoring"), "metrics={!r}"),
     **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}"},
+    **dict.fromkeys(("k", "n_splits", "cv"), "n_folds={!r}"),
     **dict.fromkeys(("max_samples", "n_rows"), "streams.take_rows(stream, {!r}) as the stream"),
     **{one: f"run=RunOptions({one}={{!r}})" for one in ("checkpoint", "kernels", "keep_tape")},
     **{one.name: f"polling=Polling({one.name}={{!r}})" for one in fields(Polling)},
@@ -109,7 +110,7 @@ class StreamEvaluator(BaseEstimator):
         Which rows count in the running means of the measures: "cumulative", "adwin", or a
         specification such as ``SlidingWindow(1000)``; a dict asks for several at once.
     n_warmup : int, default=1
-        Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
+        Initial rows, used only for training: an untrained model cannot predict. They are not
         scored, but every baseline learns their labels. A model that cannot learn the first row
         alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one call.
         0: there is no warm-up. Models must be able to answer then: fitted models, with
@@ -489,7 +490,7 @@ class StreamEvaluator(BaseEstimator):
             )
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
-        elif n_rows and self.batch_size > n_rows:
+        elif n_rows and self.batch_size > n_rows and not self.scored_sets:
             first = f" but the first, as many as n_warmup={self.n_warmup}," if self.n_warmup else ""
             warn(
                 f"batch_size={self.batch_size} is more than the {n_rows:,} rows: all{first} are "

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from skstream._meta import MetaClassifier
 from skstream.base import check_can_learn, learning_parts, nested, without_predict
 from skstream.core.engine.answers import Task, failures_named, states_first_answer
 from skstream.core.engine.run import Unanswered
@@ -36,6 +35,7 @@ from skstream.utils._validation import (
     is_plain,
     is_regressor,
     plain_parts,
+    tags_of,
     unfitted_copy,
 )
 from skstream.utils._warnings import warn
@@ -402,6 +402,11 @@ def named_models(models: Any) -> dict[str, Any]:
             raise TypeError(f"Model '{name}': {error}") from error
         if not hasattr(model, "predict"):
             raise TypeError(f"Model '{name}': {without_predict(model)}")
+        if tags_of(model).estimator_type == "clusterer":
+            raise TypeError(
+                f"Model '{name}' is a clusterer: it answers numbers of clusters, which are not "
+                "labels."
+            )
         with failures_named(name, 0, "being copied"):
             list(nested(model))  # asks for the parameters that a copy is made from
     return named
@@ -616,8 +621,12 @@ def check_protocol(
     """
     for name, model in models.items():
         for part in learning_parts(model):
-            if isinstance(part, MetaClassifier):
-                part.check_fresh_models()
+            if part is not model and hasattr(part, "time_passes"):
+                raise ValueError(
+                    f"{type(part).__name__} inside model '{name}' counts time, and only the model "
+                    "that is evaluated is told it, not one inside another. Let it count rows; of a "
+                    f"pipeline, refit the whole: {type(part).__name__}(pipeline, ...)."
+                )
             if isinstance(part, type) or not hasattr(part, "why_not_evaluated"):
                 continue
             fitted = warm_start and is_fitted(part)

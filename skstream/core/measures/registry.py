@@ -166,7 +166,7 @@ MEANINGS = {
     "kappa_se": "standard error of kappa",
     "kappa_z": "kappa in standard errors, if answers were drawn at random",
     "kappa_m": "accuracy above that of the majority class",
-    "kappa_temporal": "accuracy above that of repeating the label before",
+    "kappa_temporal": "accuracy above that of repeating the previous label",
     "kappa_plus": "geometric mean of kappa and kappa_temporal (0: one is not above 0)",
     "arithmetic_accuracy": "mean of the recalls of all classes: balanced accuracy",
     "geometric_accuracy": "geometric mean of the recalls of all classes",
@@ -617,6 +617,11 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
             " It needs probabilities or decision values, and labels alone cannot give it. Measures "
             f"of these are {', '.join(PROBABILITIES)}."
         )
+    for word in ("adwin", "window", "fading"):
+        rest = plain.replace(word, "").strip("_")
+        if word in plain and rest in known:
+            example = "adwin" if word == "adwin" else f"{word}:..."
+            return f" Pass {rest!r}, and forgetting={example!r}."
     scorers = scorer_names(regression=not per_class)
     scorer = next((name for name in (plain, meant, f"neg_{plain}") if name in scorers), None)
     if scorer is not None:

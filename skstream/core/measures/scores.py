@@ -272,7 +272,7 @@ class Scores:
                         group.tape.models(slice(number, number + 1)),
                         sums.alpha,
                         self.classes,
-                        np.stack((sums.oldest(number, stops), stops))
+                        np.stack((sums.oldest(number, stops), sums.newest(stops)))
                         + len(group.tape)
                         - group.n_scored,
                         checkpoints.tolist(),
@@ -291,7 +291,7 @@ class Scores:
         self.groups = groups
 
     def _previous(self, rows: ScoredRows) -> tuple[Array | None, Array | None]:
-        """Return what the persistent baselines answer: the label before, or what the row says."""
+        """Return what the persistent baselines answer: the previous label, or what the row says."""
         if not self.needs_previous:
             return None, None
         before = np.empty_like(rows.y)

@@ -85,7 +85,8 @@ def load_run(path: str | Path) -> Any:
     >>> from skstream import PrequentialEvaluator, load_run
     >>> run = PrequentialEvaluator("accuracy").start(SGDClassifier(), classes=["a", "b"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = run.update([[0.0], [1.0]], ["a", "b"]).save(Path(folder) / "run.joblib")
+    ...     answers = run.update([[0.0], [1.0]], ["a", "b"])
+    ...     path = run.save(Path(folder) / "run.joblib")
     ...     load_run(path).n_rows
     2
     """

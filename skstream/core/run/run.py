@@ -30,8 +30,10 @@ from skstream.core.run.run_outcome import (
     not_returned,
 )
 from skstream.core.run.scoring import AskedOnce, RunScores
+from skstream.core.run.tape import PROBABILITIES, with_all_classes
 from skstream.core.timelines.delayed_blocks import Features
 from skstream.core.timelines.timeline import Arrivals, End, no_rows
+from skstream.utils._choices import check_choice
 from skstream.utils._concurrency import Exclusive, Held, deferred_interrupt, exclusive
 from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._rows import Schema
@@ -40,6 +42,8 @@ from skstream.utils._times import check_arrivals, clock
 _NUMBERS = re.compile(r"(u?int|float)\d+", re.IGNORECASE)
 #: Rows after which the size of the models is measured first, and then whenever they have doubled.
 _FIRST_MEASURED = 1024
+#: Seconds are noted at most whenever the rows have grown by one part in so many.
+_NOTED = 64
 #: Intended duration of one step, in seconds.
 TARGET = 0.2
 FIRST_SIZE = 16
@@ -87,7 +91,9 @@ class EvaluationRun(Exclusive):
     >>> from sklearn.linear_model import SGDClassifier
     >>> from skstream import PrequentialEvaluator
     >>> run = PrequentialEvaluator("accuracy").start(SGDClassifier(), classes=["a", "b"])
-    >>> run = run.update([[0.0], [1.0]], ["a", "b"]).update([[0.5]], ["b"])
+    >>> run.update([[0.0], [1.0]], ["a", "b"])
+    {'SGDClassifier': array([None, 'a'], dtype=object)}
+    >>> answers = run.update([[0.5]], ["b"])
     >>> run.result().checkpoints
     array([1, 2, 3])
     """
@@ -123,6 +129,7 @@ class EvaluationRun(Exclusive):
         self._scores = RunScores(settings, self._places, width)
         self._scoring = scoring or AskedOnce(settings.classes, settings.n_scores)
         self._measured_at = _FIRST_MEASURED
+        self._noted_at = 1
         self._n_unlabelled = 0
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out
         self.n_rows = 0
@@ -135,6 +142,7 @@ class EvaluationRun(Exclusive):
         self.is_closed = False
         self._ends_by_failure = False  # for good, as in an evaluation
         self._has_failed = False  # this, or something else that ends the run
+        self._heard: list[Any] | None = None  # what was answered in a call that returns it
         self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
 
     def __getstate__(self) -> dict[str, Any]:
@@ -266,8 +274,9 @@ class EvaluationRun(Exclusive):
         *,
         sample_weight: Any = None,
         arrival: Any = None,
-    ) -> Self:
-        """Process rows with their labels: each is predicted, then learnt.
+        method: str = "predict",
+    ) -> dict[str, np.ndarray]:
+        """Process rows with their labels: each is predicted, then learnt; return the predictions.
 
         Parameters
         ----------
@@ -281,17 +290,23 @@ class EvaluationRun(Exclusive):
         arrival : array-like of shape (n_rows,), default=None
             When the rows came, as datetimes that never go back; needed where the forgetting or
             `record_every` counts time.
+        method : {"predict", "predict_proba"}, default="predict"
+            Whether labels are returned, or probabilities where a measure needs them.
 
         Returns
         -------
-        self : EvaluationRun
-            The run.
+        answers : dict of str to ndarray of shape (n_rows,) or (n_rows, n_classes)
+            By model, what it has predicted before it learnt the rows, as on the tape; with several
+            folds, with a first axis of these. None or NaN where it was not asked, as in the
+            warm-up, or gave no answer. With `batch_size` these are the rows of the batches that
+            the call completes, and of a `HoldoutEvaluator` the held-out rows asked in it: every
+            answer is returned once, in the order of the tape.
 
         Raises
         ------
         ValueError
-            If the rows do not fit the earlier ones, or a label is unknown or missing. Nothing
-            has been learnt then.
+            If the rows do not fit the earlier ones, a label is unknown or missing, or there are no
+            probabilities. Nothing has been learnt then.
         ModelError
             If a model fails; names the model and the row. The run ends there:
             `result` has what came before, and the last `save` goes on.
@@ -299,6 +314,23 @@ class EvaluationRun(Exclusive):
             On Ctrl-C. The run is as usable as before: `n_rows` says how many rows were taken.
         """
         self._require_open()
+        self._check_method(method)
+        heard: list[Any] = []
+        self._heard = heard
+        try:
+            self._update(X, y, sample_weight, arrival)
+        finally:
+            self._heard = None
+        parts = [rows.answers if method == "predict" else rows.scores for rows in heard]
+        if len(parts) == 1:
+            return self._by_model(parts[0])
+        none = np.empty((len(self._places), 0), self._space.dtype)
+        if method != "predict":
+            none = np.empty((len(self._places), 0, self._settings.n_scores))
+        return self._by_model(np.concatenate([none, *parts], axis=1))
+
+    def _update(self, X: Any, y: Any, sample_weight: Any, arrival: Any = None) -> None:
+        """Take rows that the user gave."""
         meta = {"sample_weight": sample_weight, "arrival": arrival}
         given = {name: column for name, column in meta.items() if column is not None}
         chunk = Chunk.of(X, y, given, first_row=self.n_rows)
@@ -308,7 +340,27 @@ class EvaluationRun(Exclusive):
             last = last_time(table_times(chunk.X, y), self.n_rows, last)
         self._take(self._rows_of(chunk))
         self._last_in_table = last
-        return self
+
+    def _check_method(self, method: str) -> None:
+        """Raise an error if some model does not give what shall be returned."""
+        check_choice(method, "method", ("predict", "predict_proba"))
+        for name, _ in self._places if method == "predict_proba" else ():
+            if self._settings.score_methods.get(name) != method:
+                raise ValueError(
+                    f"This run has no probabilities of model {name!r}. {PROBABILITIES}"
+                )
+
+    def _by_model(self, lanes: Any) -> dict[str, np.ndarray]:
+        """Return what all lanes have answered: labels of codes, probabilities of scores."""
+        given, n_folds = {}, len(self._settings.timelines)
+        for k in range(0, len(self._places), n_folds):
+            its = (lanes[k] if n_folds == 1 else lanes[k : k + n_folds]).copy()
+            if its.ndim == 1 + (n_folds > 1):
+                its = self._space.decode(its)
+            else:
+                its = with_all_classes(its, self._space.classes)
+            given[self._places[k][0]] = its
+        return given
 
     @exclusive
     def close(self) -> Self:
@@ -363,7 +415,7 @@ class EvaluationRun(Exclusive):
         return begin + self._pace.size
 
     def _take_step(self, rows: EncodedRows) -> None:
-        arrivals = Arrivals(self.n_rows, is_given(rows.y), rows.weight)
+        arrivals = Arrivals(self.n_rows, is_given(rows.y), rows.weight, rows.came)
         self._take_event(partial(self._note_arrived, rows), arrivals, rows.X, rows.y)
 
     def _take_event(self, note: Note, *event: Any) -> None:
@@ -390,7 +442,7 @@ class EvaluationRun(Exclusive):
 
     def _commit(self, step: Step, note: Note) -> None:
         """Note and score what the models have answered; the failure of one may end the run."""
-        with deferred_interrupt():
+        with deferred_interrupt() if self._interrupt is None else nullcontext():
             self._engine.commit(step)
             ends = self._settings.error_score == "raise" and bool(self._engine.failures)
             self._has_failed = self._ends_by_failure = ends
@@ -403,6 +455,12 @@ class EvaluationRun(Exclusive):
                             meter.measure(model)
                     while self._measured_at <= self.n_rows:
                         self._measured_at *= 2
+                done = self.n_rows if self._settings.scored_sets else self._scores.n_rows
+                if done >= self._noted_at:
+                    self._noted_at = done + done // _NOTED + 1
+                    for model, meter in zip(self._engine.models, self._meters, strict=True):
+                        seconds = sum(model.seconds.values())
+                        meter.points.append((done, seconds, meter.size))
                 self._score(all_of_it=self.is_closed)
             except Exception as error:
                 if self.is_live:
@@ -462,6 +520,8 @@ class EvaluationRun(Exclusive):
         if self._ends_by_failure:
             rows = self._until_failure(rows)
             self._n_unlabelled -= int(np.count_nonzero(self._unlabelled >= self.n_rows))
+        if self._heard is not None:
+            self._heard.append(rows)
         self._scores.keep(rows)
         return rows
 
@@ -528,13 +588,14 @@ class EvaluationRun(Exclusive):
     def outcome(self) -> RunOutcome:
         """Return what every model did, from which results are made."""
         settings, tape, schema = self._settings, self._scores.tape, self._schema
+        done = self.n_rows if settings.scored_sets else self._scores.n_rows
         failures, lanes, columns = self._engine.failures, [], {}
         if self._ends_by_failure:  # without what came after it
             end = min(map(self._n_valid, failures))
             failures = {k: error for k, error in failures.items() if self._n_valid(k) == end}
         for k, curves in enumerate(self._scores.curves()):
             (name, fold), meter, model = self._places[k], self._meters[k], self._engine.models[k]
-            cost, lost = meter.cost(model), [meter.failure] * bool(meter.failure)
+            cost, lost = meter.cost(model, done), [meter.failure] * bool(meter.failure)
             answers, scores = (None, None) if tape is None else tape.lane(k)
             lanes.append(
                 LaneOutcome(

@@ -15,6 +15,10 @@ from skstream.utils._choices import check_place
 from skstream.utils._labels import LabelSpace
 from skstream.utils._warnings import warn
 
+#: When probabilities of a model are there.
+PROBABILITIES = (
+    "They are kept where a measure needs them, such as 'log_loss', and the model has predict_proba."
+)
 #: Parts that are joined once there are so many: each takes a hundred bytes beside its rows.
 _MOST_APART = 256
 
@@ -151,18 +155,20 @@ class Tape:
                 f"There is no model {model!r} on the tape; there are {list(self.answers)}."
             )
         if self.methods.get(model) != "predict_proba":
-            raise ValueError(
-                f"The tape has no probabilities of model {model!r}. They are kept where a measure "
-                "needs them, such as 'log_loss', and the model has predict_proba."
-            )
+            raise ValueError(f"The tape has no probabilities of model {model!r}. {PROBABILITIES}")
         folds = self.scores[model]
         place = check_place("fold", fold, len(folds))
         scores = scores_of_bin(np.asarray(folds[place]), self.answers[model][place], bin)
-        assert self.classes is not None
-        n_classes = len(self.classes)
-        if n_classes > 2:
-            return scores
-        return np.concatenate([1.0 - scores, scores], axis=1)[:, :n_classes]
+        return with_all_classes(scores, self.classes)
+
+
+def with_all_classes(scores: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
+    """Return probabilities with a column for each class, where of two only the second has one."""
+    assert classes is not None
+    n_classes = len(classes)
+    if n_classes > 2:
+        return scores
+    return np.concatenate([1.0 - scores, scores], axis=-1)[..., :n_classes]
 
 
 def scores_of_bin(scores: np.ndarray, answers: Any, bin: int | None) -> np.ndarray:
