@@ -286,6 +286,9 @@ class Loop:
 
     def _own_rows(self, X: Any, index: np.ndarray) -> Any:
         """Copy of some rows: the model may change and keep them."""
+        if type(X) is np.ndarray and len(index) == 1 and X.flags.c_contiguous:  # as below, sooner
+            row = index.item(0)
+            return X[row : row + 1].copy()
         if len(index) != 1 or not hasattr(X, "iloc"):
             return own_rows(take_rows(X, index))
         # pandas takes longer for a row than many models, and a row is asked, then learnt.
