@@ -56,6 +56,7 @@ templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["skstream.css"]
 html_title = f"skstream {version}"
+html_logo = html_favicon = "_static/logo.svg"  # a model above the area of the naive guess
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
     "logo": {"text": "skstream"},
@@ -95,7 +96,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples/gallery"],
     "gallery_dirs": ["gallery"],
     "subsection_order": [
-        f"../examples/gallery/{part}" for part in ("evaluate", "late", "drift", "compare", "search")
+        f"../examples/gallery/{part}" for part in ("evaluate", "compare", "late", "search", "drift")
     ],
     "thumbnail_size": (480, 336),
     "capture_repr": (),  # what examples show, they print

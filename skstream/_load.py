@@ -53,8 +53,7 @@ def load_result(path: str | Path, *, max_bytes: int | None = None) -> Evaluation
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
     what = "a result saved by skstream"
-    result: EvaluationResult = load_npz(path, what, CLASSES, check_result, max_bytes)
-    return result
+    return load_npz(path, what, CLASSES, check_result, max_bytes)
 
 
 def check_result(result: Any) -> None:

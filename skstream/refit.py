@@ -1,6 +1,6 @@
 """Any model with ``fit`` along a stream: fitted again and again on the rows that came last."""
 
-from copy import deepcopy
+from copy import copy
 from datetime import timedelta
 from numbers import Integral, Real
 from time import perf_counter
@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
@@ -32,10 +31,11 @@ from skstream.base import (
     repetitions,
 )
 from skstream.baselines import MajorityClass, MeanRegressor
+from skstream.core.detector import fresh_detector
 from skstream.drift import DriftDetector
 from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import copy_rows, own_rows, stack_rows
-from skstream.utils._sklearn import Interval, n_rows_of, rows_of
+from skstream.utils._sklearn import HasMethods, Interval, n_rows_of, rows_of
 from skstream.utils._times import (
     AWARE,
     DATETIMES,
@@ -293,7 +293,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         "every": [Interval(Integral, 1, None, closed="left"), str, timedelta, None],
         "window": [Interval(Integral, 1, None, closed="left"), str, timedelta, None],
         "min_rows": [Interval(Integral, 1, None, closed="left"), None],
-        "detector": [DriftDetector, None],
+        "detector": [HasMethods("update"), None],
         "before": "no_validation",
         "weight_decay": [Interval(Real, 0, 1, closed="right"), None],
         "time_zone": [str, None],
@@ -668,8 +668,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), tags_of(self.estimator)
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
-            setattr(tags, name, deepcopy(getattr(inner, name)))
-        tags.input_tags = deepcopy(inner.input_tags)
+            setattr(tags, name, copy(getattr(inner, name)))
+        tags.input_tags = copy(inner.input_tags)
         tags.non_deterministic = inner.non_deterministic
         tags.target_tags.multi_output = tags.target_tags.two_d_labels = False
         if tags.classifier_tags is not None:
@@ -682,7 +682,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
 def new_progress(model: PeriodicRefit) -> Progress:
     """Progress before the first row."""
-    return Progress(detector=None if model.detector is None else clone(model.detector))
+    return Progress(detector=None if model.detector is None else fresh_detector(model.detector))
 
 
 def new_before(model: PeriodicRefit) -> Any:

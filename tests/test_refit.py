@@ -421,7 +421,7 @@ def test_schedules_are_searched():
         ({"every": 10, "time_zone": "UTC"}, "time_zone='UTC' says where the periods of every="),
         ({"every": "1D", "time_zone": "Mars"}, "time_zone='Mars' is no time zone"),
         ({"every": 10, "weight_decay": 0.0}, "'weight_decay' parameter of PeriodicRefit"),
-        ({"every": 10, "detector": DDM}, "'detector' parameter of PeriodicRefit"),
+        ({"every": 10, "detector": DDM}, "detector is the class DDM, not an instance; pass DDM"),
         ({"every": 10, "before": TREE}, "it has no partial_fit"),
         ({"every": 10, "before": SGDClassifier}, "is a class; pass an instance"),
         (

@@ -102,8 +102,8 @@ def test_the_best_is_told_apart_over_the_streams(metric):
     assert found.compare(models=["random", "majority"]).names == ("random", "majority")
     with pytest.raises(ValueError, match="At least two models"):
         found.compare(models="random")
-    with pytest.raises(TypeError, match="zero_method"):
-        found.compare(zero_method="pratt")
+    with pytest.raises(TypeError, match="least"):
+        found.compare(least=1)
 
 
 def test_the_table_is_one_of_latex(study):

@@ -49,7 +49,7 @@ class HoldoutEvaluator(StreamEvaluator):
         of chunks: at every checkpoint the next `holdout_size` of its rows, which are never learnt.
         "next": the next `every` rows of the stream that is learnt, all asked before the first of
         them is learnt (interleaved chunks); with ``every=1`` the answers are those of prequential
-        evaluation. Rows at the end that are fewer than `every` are learnt unasked.
+        evaluation. Rows at the end that are fewer than `every` are used only for training.
     every : int, default=1000
         Rows of the stream between two checkpoints. The end of the stream is one too, but for
         "next". Curves hold at most 1,024 of them: every second one, then every fourth, and so on,
@@ -164,7 +164,8 @@ class HoldoutEvaluator(StreamEvaluator):
             )
         held_out = as_held_out(self.holdout, self._size, settings.classes, settings.missing_labels)
         if held_out is not None and not held_out.is_fresh:
-            settings.timelines[:] = [replace(settings.timelines[0], size=held_out.size)]
+            timeline: Any = settings.timelines[0]
+            settings.timelines[:] = [replace(timeline, size=held_out.size)]
         if stream is not None and held_out is not None:
             held_out.warn_of_overlap(stream)
         return partial(HoldoutRun, settings, held_out)

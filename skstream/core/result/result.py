@@ -342,8 +342,7 @@ class EvaluationResult:
         """
         by_forgetting = pick(self.values, model, "model")
         metric, forgetting = named(self, metric, forgetting)
-        curve: np.ndarray = by_forgetting[forgetting][metric]
-        return curve
+        return by_forgetting[forgetting][metric]
 
     def to_frame(self) -> Any:
         """Return all values as a tidy data frame.
@@ -424,7 +423,7 @@ class EvaluationResult:
         if scored_sets or not 0 < self.n_rows <= n_warmup:
             return ""
         first = "row is" if n_warmup == 1 else f"{n_warmup:,} rows are"
-        return f"the first {first} learnt unasked (n_warmup), and {self.n_rows:,} came."
+        return f"the first {first} used only for training (n_warmup), and {self.n_rows:,} came."
 
     @property
     def _has_no_weight(self) -> bool:
@@ -533,8 +532,8 @@ class EvaluationResult:
             "anytime" always do. Its checkpoints count the rows compared. The tests over folds
             compare at one row.
         **options
-            Passed to the function of `skstream.stats`, such as ``alpha`` or ``zero_method``. Log
-            losses are at most 36.04; with ``bounds=(0, 5)`` those above 5 are clipped to it, which
+            Passed to the function of `skstream.stats`, such as ``alpha``. Log losses are at most
+            36.04; with ``bounds=(0, 5)`` those above 5 are clipped to it, which
             makes "anytime" more certain. ``boundary="asymptotic"`` takes losses without bounds,
             and holds as rows become many, if no few large losses decide the mean.
 
@@ -628,7 +627,7 @@ class EvaluationResult:
         alpha: float = 0.05,
         detections: Mapping[str, Any] | None = None,
     ) -> Path:
-        """Write one HTML page for people who will not run anything; it needs no other file.
+        """Write one HTML page for readers without Python; it needs no other file.
 
         The answer comes first: which model has the best score by the first measure, by how much,
         against which naive guess, and how sure that is. Then scores, pictures, tests in sentences,
@@ -676,10 +675,9 @@ class EvaluationResult:
         ...     result.report(Path(folder, "report")).name
         'report.html'
         """
-        written: Path = report("page", "write_page")(
+        return report("page", "write_page")(
             self, path, title=title, also=also, alpha=alpha, detections=detections or {}
         )
-        return written
 
     def to_markdown(self, *, digits: int = 4) -> str:
         """Return the scores as a Markdown table: the best bold, naive guesses marked.
