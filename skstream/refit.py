@@ -530,7 +530,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         Parameters
         ----------
         now : datetime
-            The time, not before that of the call before; in UTC if it has a time zone.
+            The time, not before the rows that were learnt; in UTC if it has a time zone.
         came : array-like of shape (n_rows,), default=None
             When the rows of the next ``partial_fit`` came, for a window of time. None: now.
 
@@ -545,17 +545,15 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             If it goes back.
         """
         time = int(as_microseconds(time_column([now], "now"), "now")[0])
-        if time < self._now:
-            raise ValueError(_back(time, "was told", self._now))
-        self._now = self._came = time
-        if came is not None:
-            self._came = as_microseconds(time_column(came, "came"), "came").astype(np.int64)
         if self.__sklearn_is_fitted__():
-            progress = at_time(self, self._progress, self._now, self._classes())
+            progress = at_time(self, self._progress, time, self._classes())
             if progress is not self._progress:
                 self._progress = progress
                 self._before = self._before if progress.model is None else None
                 self.estimator_ = self._before if progress.model is None else progress.model
+        self._now = self._came = time
+        if came is not None:
+            self._came = as_microseconds(time_column(came, "came"), "came").astype(np.int64)
         return self
 
     def check_clock(self, kind: str) -> None:
@@ -692,15 +690,6 @@ def new_before(model: PeriodicRefit) -> Any:
     return MajorityClass() if is_classifier(model) else MeanRegressor()
 
 
-def _back(now: int, done: str, last: int) -> str:
-    """Say that time goes back."""
-    its, before = (str(np.datetime64(time, "us")) for time in (now, last))
-    return (
-        f"It is {its}, and PeriodicRefit {done} {before}: time does not go back. A model that goes "
-        "on from earlier rows (warm_start=True) needs rows that came later."
-    )
-
-
 def counts_time(model: PeriodicRefit) -> bool:
     """Whether a model must be told the time."""
     return isinstance(model.every, str | timedelta) or isinstance(model.window, str | timedelta)
@@ -723,7 +712,11 @@ def at_time(
 ) -> Progress:
     """Return the progress at a time, after the refit that is due by the calendar then."""
     if progress.window and now < (last := int(progress.window[-1][3][-1])):
-        raise ValueError(_back(now, "has learnt a row of", last))
+        its, of_last = (str(np.datetime64(time, "us")) for time in (now, last))
+        raise ValueError(
+            f"It is {its}, and PeriodicRefit has learnt a row of {of_last}: time does not go back. "
+            "A model that goes on from earlier rows (warm_start=True) needs rows that came later."
+        )
     periods = calendar(model)
     if periods is None or now < progress.end:
         return progress
