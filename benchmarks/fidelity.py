@@ -1,9 +1,13 @@
 """Every table and figure of the five papers: run what answers for them, and write the page.
 
 Each script runs in a process of its own, one after the other, and records its figures beside the
-paper's; what is recorded is kept in docs/fidelity.json after each script, and docs/fidelity.md is
-made from it. So a run that is stopped loses nothing, and one paper can be run alone. What the
-scripts print is in build/fidelity.
+paper's; what is recorded is kept in docs/fidelity.json after each script, and docs/fidelity.md and
+docs/fidelity_figures.md are made from it. So a run that is stopped loses nothing, and one paper can
+be run alone. What the scripts print is in build/fidelity.
+
+Whether what a paper says of a curve holds is judged by a reader: docs/fidelity_verdicts.json says
+so of every such row, with the reason where it does not, and the figures that were judged. Where a
+run finds others, the row is "to be judged".
 
     python -m benchmarks.fidelity
     python -m benchmarks.fidelity --paper bifet
@@ -32,23 +36,29 @@ from benchmarks._kernel_speed import versions
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "docs" / "fidelity.json"
+VERDICTS = ROOT / "docs" / "fidelity_verdicts.json"
 PAGE = ROOT / "docs" / "fidelity.md"
+FIGURES = ROOT / "docs" / "fidelity_figures.md"
 OUTPUT = ROOT / "build" / "fidelity"
 HEAD = """# Fidelity
 
-What comes out here for every numbered table and figure of the five papers that this library
-implements. `make fidelity` runs all of it and writes this page; `make fidelity PAPER={example}`
-runs one paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.
+Does what the five papers say hold here? One line for each of their numbered tables and figures,
+with the row that decides. All rows, and how they were got: [all figures](fidelity_figures.md).
 
-- **reproduced**: figures in print stand beside ours, and all are within the tolerance that is said;
-  **in part**: some are, or some figures of the paper are "not here". Figures got with another
-  learner or stream are "by shape" and do not count.
-- **shape only**: what the paper says of the figure is compared with what is found here, because the
-  paper prints no figures, or because the learner or the stream is another; the reason is said.
-- **not possible here**: the data or the learner is not public; **no computation**: words, diagrams.
+- **reproduced**: the figures in print are within the tolerance; **in part**: some are.
+- **holds**, **holds in part**, **does not hold**: what the paper says of a curve.
+- **not judged**: what was run here is too short to say whether the claim holds.
 
-All figures of an item are below the table of its paper.
+`make fidelity` runs all of it and writes these pages; `make fidelity PAPER={example}` runs one
+paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.
 """
+FIGURES_HEAD = """# All figures of the papers
+
+Every figure that [Fidelity](fidelity.md) rests on: the paper's, ours, and the command. Figures got
+with another learner or stream than the paper's do not count as reproduced; the reason is said.
+"""
+#: From good to bad.
+ORDER = ("holds", "holds in part", "does not hold", "to be judged")
 STATES = {"shape": "shape only", "absent": "not possible here", "words": "no computation"}
 
 
@@ -143,28 +153,68 @@ def state(item: Item, rows: list[Row]) -> str:
     return f"{whole}: {n_good} of {len(compared)} figures {item.allowed}{rest}"
 
 
+def judged() -> dict[tuple[str, str, str], dict[str, str]]:
+    """What a reader has said of rows in words, by paper, item and line."""
+    entries = json.loads(VERDICTS.read_text("utf-8")) if VERDICTS.is_file() else []
+    return {(one["paper"], one["item"], one["line"]): one for one in entries}
+
+
+def verdict(item: Item, row: Row, said: dict[tuple[str, str, str], dict[str, str]]) -> list[str]:
+    """Whether a row holds, and why not; nothing where figures of another setting say nothing."""
+    if row.difference is not None or row.kind == "figure":
+        if row.kind == "shape" and not item.tolerance:
+            return ["", ""]
+        good = row.is_within(item.tolerance, relative=item.relative)
+        return ["holds" if good else "does not hold", ""]
+    one = said.get((row.paper, row.item, row.line))
+    if isinstance(row.theirs, float) or (one is None and row.column):
+        return ["holds" if row.theirs == row.ours else "does not hold", ""]
+    if one is None or one["ours"] != row.ours:
+        return ["to be judged", ""]
+    return [one["verdict"], one["why"]]
+
+
+def overall(item: Item, rows: list[Row], said: Any) -> tuple[str, Row | None, str]:
+    """The verdict of an item, the row that decides it, and a sentence."""
+    compared = counted(item, rows)
+    if compared:
+        far = [r for r in compared if not r.is_within(item.tolerance, relative=item.relative)]
+        return state(item, rows), (far or compared)[0], item.why
+    found = [(verdict(item, row, said), row) for row in rows]
+    found = [(one, row) for one, row in found if one[0]]
+    if not found:
+        return ("not judged" if rows else state(item, rows).partition(":")[0]), None, item.why
+    (_, why), row = max(found, key=lambda one: ORDER.index(one[0][0]))
+    counts = [sum(one[0] == name for one, _ in found) for name in ORDER]
+    whole = next(
+        (name for name, n in zip(ORDER, counts, strict=True) if n == len(found)), "holds in part"
+    )
+    if counts[-1]:
+        whole = "to be judged"
+    if len(found) > 1 and whole == "holds in part":
+        named = zip(ORDER, counts, strict=True)
+        whole += ": " + ", ".join(f"{n} × {name}" for name, n in named if n)
+    return whole, row, why
+
+
 def summary(record: dict[str, Any], key: str, paper: Paper) -> list[str]:
     """One row for each table and figure."""
     lines = [
-        "| item | what it shows | here | for example | theirs | ours | difference | command |",
-        "|---|---|---|---|---|---|---|---|",
+        "| item | what it shows | verdict | theirs | ours | why |",
+        "|---|---|---|---|---|---|",
     ]
+    said = judged()
     for item in paper.items:
         rows = rows_of(record, key, item)
-        example = (counted(item, rows) or rows or [None])[0]
-        cells = [f"[{item.name}](#{anchor(paper, item)})" if rows else item.name, item.shows]
-        cells.append(state(item, rows))
-        if example is None:
-            cells += [""] * 4
-        else:
-            cells += [
-                ", ".join(filter(None, (example.line, example.column))),
-                shown(example.theirs, item.digits),
-                shown(example.ours, item.digits),
-                difference(example, item.digits),
-            ]
-        commands = [RUNS[run].command() for run in item.runs]
-        cells.append("<br>".join(f"`{command}`" for command in commands))
+        whole, row, why = overall(item, rows, said)
+        name = item.name
+        if rows:
+            name = f"[{name}](fidelity_figures.md#{anchor(paper, item)})"
+        cells = [name, item.shows, f"**{whole}**" if rows else whole, "", "", why]
+        if row is not None:
+            place = ", ".join(filter(None, (row.line, row.column)))
+            cells[3] = f"{place}: {shown(row.theirs, item.digits)}"
+            cells[4] = shown(row.ours, item.digits)
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
@@ -205,12 +255,14 @@ def listed(item: Item, rows: list[Row], marks: dict[str, str]) -> list[str]:
     """Rows one below the other."""
     if not rows:
         return []
-    lines = ["| what | theirs | ours | difference |", "|---|---|---|---|"]
+    lines = ["| what | theirs | ours | difference | verdict |", "|---|---|---|---|---|"]
+    said = judged()
     for row in rows:
         cells = [
             row.line + marks.get(row.why, ""),
             *(shown(v, item.digits) for v in (row.theirs, row.ours)),
             difference(row, item.digits),
+            ": ".join(filter(None, verdict(item, row, said))),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return [*lines, ""]
@@ -254,11 +306,19 @@ def matrix(item: Item, rows: list[Row], marks: dict[str, str]) -> list[str]:
 
 
 def page(record: dict[str, Any]) -> str:
-    """The page that shows a record."""
+    """The page with a verdict for every table and figure."""
     text = [HEAD.format(example="bifet")]
     for key, paper in PAPERS.items():
         text += [f"## {paper.title}", "", f"{paper.reference}.", ""]
         text += [*summary(record, key, paper), ""]
+    return "\n".join(text).rstrip() + "\n"
+
+
+def figures_page(record: dict[str, Any]) -> str:
+    """The page with all figures, and how they were got."""
+    text = [FIGURES_HEAD]
+    for key, paper in PAPERS.items():
+        text += [f"## {paper.title}", ""]
         for item in paper.items:
             rows = rows_of(record, key, item)
             if rows:
@@ -312,7 +372,8 @@ def main() -> None:
         # Read again: another run may have finished meanwhile.
         write_record(read_record() | {key: found})
     PAGE.write_text(page(read_record()), "utf-8")
-    print(f"{PAGE.relative_to(ROOT)} is written.")
+    FIGURES.write_text(figures_page(read_record()), "utf-8")
+    print(f"{PAGE.relative_to(ROOT)} and {FIGURES.relative_to(ROOT)} are written.")
     if failures:
         raise SystemExit(f"{len(failures)} scripts failed; their figures are those from before.")
 

@@ -223,6 +223,12 @@ def compared_mcnemar(races: dict[str, Race]) -> list[Row]:
             n_periods = np.count_nonzero(np.diff(above.astype(int), prepend=0) > 0)
             first = f"{curve.checkpoints[above.argmax()]:,}" if above.any() else "never"
             said = f"first {first}; {100 * above.mean():.1f} % of rows in {n_periods} periods"
+            if forgetting.startswith("fading"):
+                papers = 100 * np.mean(uncorrected(curve) > THRESHOLD)
+                said += f"; by the paper's M, whose variance is not corrected, {papers:.1f} %"
+            if forgetting == "cumulative" and n_periods > 1:
+                below = curve.checkpoints[~above]
+                said += f"; above for good from {below[-1] + 1:,}"
             item, claim = "Figure 7", "above, almost at the same point; falls again"
             if forgetting == "cumulative":
                 item, claim = "Figure 6", "once above, never below again"

@@ -1,10 +1,12 @@
 """Configuration of the documentation (Sphinx).
 
 `make docs` builds everything, the gallery too, and reads what it has built before. With
-SKSTREAM_DOCS=quick the examples of the gallery are shown and not run. With SKSTREAM_DOCS=online
+SKSTREAM_DOCS=quick the examples of the gallery are shown and not run, and of the pages only those
+that take a few seconds (`_outputs.py`). With SKSTREAM_DOCS=online
 names of other libraries are links; their inventories are read over the network.
 """
 
+import json
 import os
 import re
 import sys
@@ -16,6 +18,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from _reference import write_benchmarks, write_reference  # noqa: E402 (the folder of this file has to be known first)
 
+KEYWORDS = re.compile(r"^Keywords: (.*?)\.\n\n", re.MULTILINE | re.DOTALL)
+SCORER = HERE.parent / "build" / "scorer.js"
 MODE = os.environ.get("SKSTREAM_DOCS", "")
 
 project = "skstream"
@@ -23,6 +27,7 @@ author = copyright = "The skstream developers"
 version = release = skstream.__version__
 
 extensions = [
+    "_outputs",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -73,6 +78,7 @@ if MODE == "online":  # the list of versions lies beside them: docs/_versions.py
         "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
         "check_switcher": False,
     }
+html_search_scorer = str(SCORER)
 html_sidebars = {"index": []}
 html_show_sourcelink = False
 html_copy_source = False
@@ -117,8 +123,17 @@ def skip_what_others_describe(app, what, name, value, skip, options):
     return skip or of_sklearn or name.endswith("_request")
 
 
+def write_scorer(file):
+    """Write how the search ranks pages, with the lines of keywords below their titles."""
+    found = {page.stem: KEYWORDS.search(page.read_text("utf-8")) for page in HERE.glob("*.md")}
+    words = json.dumps({name: match[1] for name, match in found.items() if match})
+    file.parent.mkdir(exist_ok=True)
+    file.write_text((HERE / "_scorer.js").read_text("utf-8").replace("KEYWORDS", words), "utf-8")
+
+
 def setup(app):
     write_reference(HERE / "api")
+    write_scorer(SCORER)
     write_benchmarks(HERE / "benchmarks.md", HERE.parent / "benchmarks")
     app.connect("autodoc-process-docstring", quote_attributes_in_shapes, priority=400)
     app.connect("autodoc-skip-member", skip_what_others_describe)

@@ -6,6 +6,7 @@ import skstream.compat
 import skstream.kernels
 import skstream.metrics  # noqa: F401
 from skstream._load import load
+from skstream._names import __getattr__  # noqa: F401 - for names that are elsewhere
 from skstream.adaptive import DriftReset
 from skstream.baselines import (
     MajorityClass,
@@ -39,7 +40,13 @@ from skstream.evaluation import (
     score_predictions,
     score_slices,
 )
-from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    SlidingWindow,
+    TumblingWindow,
+)
 from skstream.model_selection import (
     ExpandingWindowSplit,
     FutureLeakWarning,
@@ -53,6 +60,7 @@ from skstream.model_selection import (
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.refit import PeriodicRefit
+from skstream.reports._show_versions import show_versions
 from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
 from skstream.studies import (
     evaluate_over_seeds,
@@ -60,7 +68,6 @@ from skstream.studies import (
     recovery_after_drift,
 )
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
-from skstream.utils._show_versions import show_versions
 from skstream.utils._version import __version__ as __version__
 
 __all__ = [
@@ -104,6 +111,7 @@ __all__ = [
     "StreamPipeline",
     "TemporalCorrection",
     "TemporallyAugmented",
+    "TumblingWindow",
     "as_stream",
     "class_report",
     "detect",

@@ -22,10 +22,8 @@ from skstream.base import (
     StaleLabelWarning,
     answers_each_row_alone,
     check_can_learn,
-    check_classes,
-    check_labels,
+    check_labelled,
     check_rows,
-    check_weight,
     learner,
     learning_parts,
     of_positive_weight,
@@ -34,10 +32,16 @@ from skstream.base import (
     supports_sample_weight,
     without_predict,
 )
-from skstream.utils._labels import LabelSpace, array_of
+from skstream.utils._labels import array_of
 from skstream.utils._rows import own_rows, stack_rows
 from skstream.utils._sklearn import first_scored_at_once, n_rows_of, rows_of
-from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
+from skstream.utils._validation import (
+    as_learner,
+    is_classifier,
+    is_regressor,
+    tags_of,
+    unfitted_copy,
+)
 from skstream.utils._warnings import warn
 
 
@@ -236,7 +240,8 @@ class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
                 f"{type(self).__name__} needs a {self._kind} with partial_fit and predict. "
                 f"{without_predict(self.estimator)}"
             )
-        if not (is_classifier if self._kind == "classifier" else is_regressor)(self.estimator):
+        is_kind = is_classifier if self._kind == "classifier" else is_regressor
+        if not is_kind(as_learner(self.estimator)):
             raise TypeError(
                 f"{type(self).__name__} needs a {self._kind}. "
                 f"Got {type(self.estimator).__name__}, which is none."
@@ -277,14 +282,15 @@ class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
         mapping = MethodMapping().add(caller="fit", callee=self._learns_by)
         mapping.add(caller="partial_fit", callee=self._learns_by)
         router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self.estimator, method_mapping=mapping)
+        inner = self.estimator if self._learns_by == "fit" else as_learner(self.estimator)
+        return router.add(estimator=inner, method_mapping=mapping)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
 
     def _tags_as_inside(self, tags: Any) -> Any:
         """Return tags of this estimator, with what the inner model says of its rows and classes."""
-        inner = tags_of(self.estimator)  # once: it asks the model inside, and so on
+        inner = tags_of(as_learner(self.estimator))  # once: it asks the model inside, and so on
         tags.input_tags = copy(inner.input_tags)
         tags.non_deterministic = inner.non_deterministic
         if tags.classifier_tags is not None and inner.classifier_tags is not None:
@@ -406,11 +412,7 @@ class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
             if classes is not None and hasattr(self, "classes_"):
                 del self.classes_  # left by a first call that failed
         X = self._check_rows(X, reset=first)
-        y = check_labels(self, y)
-        check_consistent_length(X, y)
-        weight = check_weight(sample_weight, len(y))
-        check_classes(self, classes)
-        codes = LabelSpace(self.classes_).encode(y)
+        y, codes, weight = check_labelled(self, X, y, classes, sample_weight)
         if weight is None or weight.any():
             X, y, codes, weight = of_positive_weight(weight, X, y, codes)
             self._learn(X, y, codes, weight, first=first)
@@ -465,20 +467,20 @@ class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         raise NotImplementedError
 
-    def check_fresh_models(self) -> None:
-        """Raise an error if fresh copies of the model take the rows that they learn as the time."""
-        if not self._makes_fresh_models:
-            return
-        for part in learning_parts(self.estimator):
+    def why_not_evaluated(self, *_: Any) -> str | None:
+        """Return why fresh copies of a model must not take the rows that they learn as the time."""
+        for part in learning_parts(self.estimator) if self._makes_fresh_models else ():
             if getattr(type(part), "_rows_are_time", False) is True:
-                raise ValueError(
-                    f"{type(self).__name__} replaces models by fresh ones, and a fresh "
-                    f"{type(part).__name__} counts its rows from the first one again: it would "
-                    "answer for other rows. Evaluate it alone, beside the other models."
+                return (
+                    f"replaces models by fresh ones, and a fresh {type(part).__name__} counts its "
+                    "rows from the first one again: it would answer for other rows. Evaluate it "
+                    "alone, beside the other models."
                 )
+        return None
 
     def _check_estimator(self) -> None:
-        self.check_fresh_models()
+        if why := self.why_not_evaluated():
+            raise ValueError(f"{type(self).__name__} {why}")
         super()._check_estimator()
 
     def _check_inner_classes(self, model: Any) -> None:

@@ -230,8 +230,7 @@ class DriftReset(InnerMethods, MetaClassifier):
 
 def new_detector(model: DriftReset) -> DriftDetector:
     """Detector that has read nothing."""
-    detector: DriftDetector = DDM() if model.detector is None else clone(model.detector)
-    return detector
+    return DDM() if model.detector is None else clone(model.detector)
 
 
 def rows_untested(model: DriftReset, n_rows_since_reset: int) -> int:

@@ -94,8 +94,7 @@ class Ensemble(MetaClassifier):
             Labels; of classes that are equally probable the first.
         """
         best = best_columns(self.predict_proba(X))  # raises NotFittedError first
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict class probabilities.
@@ -307,8 +306,7 @@ class OnlineBagging(Ensemble):
         X = own_rows(X)  # the member may write into it
         if hasattr(model, "predict_proba"):
             self._check_columns(model)
-            shares: Floats = np.array(model.predict_proba(X), dtype=np.float64)
-            return shares
+            return np.array(model.predict_proba(X), dtype=np.float64)
         return votes(LabelSpace(self.classes_).encode(model.predict(X)), len(self.classes_))
 
     def _probabilities(self, X: Any) -> Floats:
@@ -318,8 +316,7 @@ class OnlineBagging(Ensemble):
 def _routing_of(weight: Floats | None) -> AbstractContextManager[Any]:
     """Apply metadata routing only to the user's weights: those drawn are no metadata."""
     if weight is None and get_config()["enable_metadata_routing"]:
-        context: AbstractContextManager[Any] = config_context(enable_metadata_routing=False)
-        return context
+        return config_context(enable_metadata_routing=False)
     return nullcontext()
 
 

@@ -1,6 +1,7 @@
 """Any model with ``fit`` along a stream: fitted again and again on the rows that came last."""
 
 from copy import copy
+from datetime import timedelta
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from skstream._meta import InnerMethods, MetaEstimator, OrderedScore, check_divisible_rows
 from skstream.adaptive import read_until_alarm
 from skstream.base import (
+    check_can_learn,
     check_classes,
     check_labels,
     check_some_weight,
@@ -26,6 +28,7 @@ from skstream.base import (
     forget,
     learner,
     of_positive_weight,
+    offered_if,
     repetitions,
 )
 from skstream.baselines import MajorityClass, MeanRegressor
@@ -33,7 +36,16 @@ from skstream.drift import DriftDetector
 from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import copy_rows, own_rows, stack_rows
 from skstream.utils._sklearn import Interval, n_rows_of, rows_of
-from skstream.utils._times import parse_duration
+from skstream.utils._times import (
+    AWARE,
+    DATETIMES,
+    UNITS,
+    Calendar,
+    as_microseconds,
+    calendar_of,
+    parse_duration,
+    time_column,
+)
 from skstream.utils._validation import (
     is_classifier,
     is_regressor,
@@ -49,36 +61,42 @@ Floats = NDArray[np.float64]
 _ROWS_BEFORE_ALARMS = 100
 
 
+#: A time where no clock says it; it is that of NaT.
+_NO_TIME = int(np.iinfo(np.int64).min)
+
 #: Rows of several calls, the oldest first: values that are never changed. `weight` is None where
-#: all are 1.
-Part = tuple[Any, NDArray[Any], Floats | None]
+#: all are 1. The last are the times at which they were learnt, in microseconds since 1970.
+Part = tuple[Any, NDArray[Any], Floats | None, NDArray[np.int64]]
 Window = tuple[Part, ...]
 
 
-def appended(window: Window, part: Part, most: int | None) -> Window:
+def appended(window: Window, part: Part, most: int | None, since: int = _NO_TIME) -> Window:
     """Append rows, which are not copied, and drop parts without any of the last `most`.
 
-    Parts are joined where the newer ones are as large, so that few are left, and each row is
-    copied a few times only.
+    Also those without any since a time. Parts are joined where the newer ones are as large, so that
+    few are left, and each row is copied a few times only.
     """
     parts = list(window)
     while parts and len(parts[-1][1]) <= len(part[1]):
         part = _joined([parts.pop(), part])
     parts.append(part)
-    n_rows = sum(len(y) for _, y, _ in parts)
+    n_rows = sum(len(its[1]) for its in parts)
     while most is not None and n_rows - len(parts[0][1]) >= most:
         n_rows -= len(parts.pop(0)[1])
+    while parts[0][3][-1] < since:
+        parts.pop(0)
     return tuple(parts)
 
 
 def last_rows(window: Window, n_rows: int | None) -> Part:
     """Return the last rows in one part; None: all."""
-    X, y, weight = _joined(list(window))
+    X, y, weight, time = _joined(list(window))
     first = 0 if n_rows is None else max(0, len(y) - n_rows)
     if first:
         X = copy_rows(X, np.arange(first, len(y)))
         y, weight = y[first:].copy(), None if weight is None else weight[first:].copy()
-    return X, y, weight
+        time = time[first:].copy()
+    return X, y, weight, time
 
 
 def _joined(parts: list[Part]) -> Part:
@@ -86,9 +104,10 @@ def _joined(parts: list[Part]) -> Part:
     if len(parts) == 1:
         return parts[0]
     weight = None
-    if any(of_part is not None for _, _, of_part in parts):
-        weight = np.concatenate([np.ones(len(y)) if w is None else w for _, y, w in parts])
-    return stack_rows([X for X, _, _ in parts]), np.concatenate([y for _, y, _ in parts]), weight
+    if any(part[2] is not None for part in parts):
+        weight = np.concatenate([np.ones(len(y)) if w is None else w for _, y, w, _ in parts])
+    y, time = (np.concatenate([part[at] for part in parts]) for at in (1, 3))
+    return stack_rows([part[0] for part in parts]), y, weight, time
 
 
 class Progress(NamedTuple):
@@ -96,7 +115,7 @@ class Progress(NamedTuple):
 
     Attributes
     ----------
-    window : tuple of (X, y, weight)
+    window : tuple of (X, y, weight, time)
         The rows learnt last, in parts.
     model : estimator or None
         The newest model that was fitted; None before the first.
@@ -116,6 +135,12 @@ class Progress(NamedTuple):
         Why the last of them has; empty if none has.
     seconds : float
         Time of all attempts.
+    times : tuple of int
+        When each model was fitted, in microseconds since 1970; `_NO_TIME` where no clock says it.
+    models : tuple of estimator
+        The models of all refits, where they are kept.
+    end : int
+        When the next period of the calendar begins; `_NO_TIME` before the first time.
     """
 
     window: Window = ()
@@ -128,6 +153,9 @@ class Progress(NamedTuple):
     n_failed: int = 0
     failure: str = ""
     seconds: float = 0.0
+    times: tuple[int, ...] = ()
+    models: tuple[Any, ...] = ()
+    end: int = _NO_TIME
 
 
 class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
@@ -143,15 +171,18 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     ----------
     estimator : classifier or regressor
         Model with ``fit`` and ``predict``; every refit is one of a copy.
-    every : int or None
-        Rows learnt between two refits. None: only the alarms of `detector` are followed by one;
-        without a detector, the model is fitted once, after `min_rows`, and never again.
-    window : int, default=None
-        Each refit is on so many of the newest rows. None: on all rows so far, which are all kept
-        in memory.
+    every : int, str or None
+        Rows learnt between two refits; or a period of the calendar, at whose beginning there is
+        one: a duration such as ``"12h"`` or ``"7D"`` (which begins on Monday), or the pandas alias
+        of a date, such as ``"MS"``, the first of a month. None: only the alarms of `detector` are
+        followed by a refit; without a detector, the model is fitted once, after `min_rows`, and
+        never again.
+    window : int or str, default=None
+        Each refit is on so many of the newest rows, or on those learnt in the last time, such as
+        ``"90D"``. None: on all rows so far, which are all kept in memory.
     min_rows : int, default=None
         Rows learnt before the first refit, and fewest rows of one that an alarm cuts short. None:
-        `every`, or 100 without it.
+        `every`, or 100 where that is no number of rows.
     detector : DriftDetector, default=None
         Reads whether the model was wrong about each row (of a regressor: the absolute error) right
         before it is learnt; an alarm is followed by a refit at once. It is one on the rows since
@@ -164,6 +195,11 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     weight_decay : float, default=None
         Fading factor in (0, 1]: in a refit, a row that n others have followed weighs
         ``weight_decay ** n``. None: all weigh the same.
+    time_zone : str, default=None
+        Where the periods of `every` begin, such as ``"Europe/Berlin"``, if arrivals have a time
+        zone. None: in UTC.
+    keep_models : bool, default=False
+        Whether to keep the models of all refits, in memory and in what is saved.
 
     Attributes
     ----------
@@ -175,6 +211,11 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         Number of refits.
     refit_rows_ : ndarray of shape (n_refits_,), dtype int64
         After how many rows learnt each refit was made.
+    refit_times_ : ndarray of shape (n_refits_,), dtype datetime64[us]
+        When each was made, in UTC if arrivals have a time zone: the beginning of its period, or
+        else the time of the newest row. NaT where neither `every` nor `window` counts time.
+    refit_models_ : list of estimator
+        The models of all refits, the oldest first; with ``keep_models=True``.
     n_failed_refits_ : int
         Number of refits that have failed. The model before stays.
     last_failure_ : str
@@ -206,6 +247,13 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     If a refit fails, as that of many classifiers does where the window holds one class, the model
     before it goes on, the next try comes `every` rows later, and `n_failed_refits_` counts it. If
     the very first fails for another reason, that is an error.
+
+    A refit by the calendar is made before the first row of a period is asked or learnt, on what was
+    learnt before; of a window of time, on the rows learnt in so long before the period began. A
+    period in which no row comes has no refit. Evaluators tell the time of every call, by
+    `time_passes`: the arrival of the row, or when its label comes where that is late; the last of
+    them, where several rows share a call. Only the model that is evaluated is told it, not a model
+    inside another one.
 
     ``fit`` fits once, on the last `window` of the rows given; ``partial_fit`` goes on from there.
 
@@ -239,12 +287,14 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
-        "every": [Interval(Integral, 1, None, closed="left"), None],
-        "window": [Interval(Integral, 1, None, closed="left"), None],
+        "every": [Interval(Integral, 1, None, closed="left"), str, None],
+        "window": [Interval(Integral, 1, None, closed="left"), str, None],
         "min_rows": [Interval(Integral, 1, None, closed="left"), None],
         "detector": [DriftDetector, None],
         "before": "no_validation",
         "weight_decay": [Interval(Real, 0, 1, closed="right"), None],
+        "time_zone": [str, None],
+        "keep_models": ["boolean"],
     }
     # Answers to the rows of one call do not depend on each other.
     _asks_row_by_row = False
@@ -260,17 +310,20 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     classes_: NDArray[Any]
     _before: Any
     _progress: Progress
+    _now = _NO_TIME  # as `time_passes` has told it
 
     def __init__(
         self,
         estimator: Any,
         *,
-        every: int | None,
-        window: int | None = None,
+        every: int | str | None,
+        window: int | str | None = None,
         min_rows: int | None = None,
         detector: DriftDetector | None = None,
         before: Any = None,
         weight_decay: float | None = None,
+        time_zone: str | None = None,
+        keep_models: bool = False,
     ):
         self.estimator = estimator
         self.every = every
@@ -279,6 +332,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         self.detector = detector
         self.before = before
         self.weight_decay = weight_decay
+        self.time_zone = time_zone
+        self.keep_models = keep_models
 
     @property
     def n_refits_(self) -> int:
@@ -289,6 +344,18 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     def refit_rows_(self) -> NDArray[np.int64]:
         """After how many rows learnt each refit was made."""
         return np.array(self._progress.refits, dtype=np.int64)
+
+    @property
+    def refit_times_(self) -> NDArray[np.datetime64]:
+        """When each refit was made."""
+        return np.array(self._progress.times, dtype="datetime64[us]")
+
+    @property
+    def refit_models_(self) -> list[Any]:
+        """The models of all refits."""
+        if not self.keep_models:
+            raise AttributeError("The models of earlier refits are kept with keep_models=True.")
+        return list(self._progress.models)
 
     @property
     def n_failed_refits_(self) -> int:
@@ -356,6 +423,11 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         check_some_weight(check_weight(sample_weight, n_rows_of(X)))
         classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
         X, y, weight = self._checked(X, y, sample_weight, classes, first=True)
+        if isinstance(self.window, str):
+            raise ValueError(
+                f"window={self.window!r} counts time, and fit does not know when the rows came. "
+                "Call time_passes and partial_fit, or give a number of rows."
+            )
         part = last_rows((_own(X, y, weight),), self.window)
         started = perf_counter()
         model = _fitted(self, part, self._classes())
@@ -365,6 +437,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             n_known=len(y),
             refits=(len(y),),
             seconds=perf_counter() - started,
+            times=(_NO_TIME,),
+            models=(model,) * self.keep_models,
         )
         self._before, self.estimator_ = None, model
         return self
@@ -396,16 +470,19 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             If the estimator is neither classifier nor regressor, or cannot be fitted.
         ValueError
             If `classes` is missing at the first call, a label is not among them, the rows have
-            another width than before, or the very first refit fails.
+            another width than before, the time is needed and not known, or the very first refit
+            fails.
         """
         first = not self.__sklearn_is_fitted__()
         self._begin()  # every time: parameters may be set between two calls
         if first and classes is not None and hasattr(self, "classes_"):
             del self.classes_  # left by a first call that failed
+        if counts_time(self) and self._now == _NO_TIME:
+            raise ValueError(_WITHOUT_CLOCK.format(self._counting()))
         X, y, weight = self._checked(X, y, sample_weight, classes, first=first)
         if not len(y):
             return self
-        progress = new_progress(self) if first else self._progress
+        progress = at_time(self, new_progress(self), self._now) if first else self._progress
         before = new_before(self) if first else self._before
         begin, labels = 0, y if self._classes() is None else self.classes_[y]
         while begin < len(y):
@@ -416,7 +493,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
                 losses = losses_of(answers, y[rows], self._classes())
             progress, alarm, n_rows = read(progress, losses, len(rows))
             rows = rows[:n_rows]
-            part = _own(rows_of(X, rows), y[rows], None if weight is None else weight[rows])
+            rows_weight = None if weight is None else weight[rows]
+            part = _own(rows_of(X, rows), y[rows], rows_weight, self._now)
             if before is not None:
                 known = self._classes() if not begin and first else None
                 learner(before)(own_rows(part[0]), labels[rows], part[2], known)
@@ -427,16 +505,74 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             self.estimator_ = before if progress.model is None else progress.model
         return self
 
+    @offered_if(lambda self: counts_time(self))
+    def time_passes(self, now: Any) -> "PeriodicRefit":
+        """Say what time it is, before rows are asked or learnt; a refit that is due is made.
+
+        Evaluators do it. Only with a period or a duration as `every` or `window`.
+
+        Parameters
+        ----------
+        now : datetime
+            The time, not before that of the call before; in UTC if it has a time zone.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+        """
+        self._now = int(as_microseconds(time_column([now], "now"), "now")[0])
+        if self.__sklearn_is_fitted__():
+            progress = at_time(self, self._progress, self._now, self._classes())
+            if progress is not self._progress:
+                self._progress = progress
+                self._before = self._before if progress.model is None else None
+                self.estimator_ = self._before if progress.model is None else progress.model
+        return self
+
+    def check_clock(self, kind: str) -> None:
+        """Raise an error if times of a kind cannot be counted as the parameters say.
+
+        Parameters
+        ----------
+        kind : str
+            Such as "datetimes with a time zone", or "missing values".
+
+        Raises
+        ------
+        ValueError
+            If they cannot.
+        """
+        self._begin()
+        if kind not in (AWARE, DATETIMES):
+            raise ValueError(f"{_WITHOUT_CLOCK.format(self._counting())} Arrivals here are {kind}.")
+        if self.time_zone is not None and kind != AWARE:
+            raise ValueError(
+                f"time_zone={self.time_zone!r} is for arrivals with a time zone, and these have "
+                "none: their days begin at their own midnight. Leave it out, or give arrivals "
+                "with their zone."
+            )
+
+    def _counting(self) -> str:
+        """Show the first parameter that counts time."""
+        name = "every" if isinstance(self.every, str) else "window"
+        return f"{name}={getattr(self, name)!r}"
+
     def _begin(self) -> None:
         """Check the parameters, before anything is learnt."""
-        for name in ("every", "window"):
-            value = getattr(self, name)
-            if isinstance(value, str) and parse_duration(value) is not None:
-                raise ValueError(
-                    f"{name}={value!r} is a duration, and PeriodicRefit counts rows, whether they "
-                    f"have times or not. Give a number of rows, such as {name}=1000."
-                )
         self._validate_params()
+        if isinstance(self.every, str):
+            calendar_of(self.every, self.time_zone)
+        elif self.time_zone is not None:
+            raise ValueError(
+                f"time_zone={self.time_zone!r} says where the periods of every= begin, and "
+                f"every={self.every} is none. Leave it out, or give a period, such as every='7D'."
+            )
+        if isinstance(self.window, str) and not parse_duration(self.window):
+            raise ValueError(
+                f"window={self.window!r} is no duration. Give a number of rows, or a duration in "
+                f"{UNITS}, such as '90D'; months have no fixed length."
+            )
         check_can_be_fitted(self.estimator)
         if self.every is None and self.detector is None and self.min_rows is None:
             raise ValueError(
@@ -453,7 +589,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         if self.before is not None:
             if isinstance(self.before, type):
                 raise TypeError(f"before={self.before.__name__} is a class; pass an instance.")
-            learner(self.before)  # says what is missing
+            check_can_learn(self.before)
             if is_regressor(self.before) != is_regressor(self.estimator):
                 raise TypeError(
                     f"before={self.before!r} answers up to the first refit of "
@@ -475,7 +611,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         if is_classifier(self):
             check_classes(self, classes)
             y = LabelSpace(self.classes_).encode(y)
-            if self.window is not None and self.window < len(self.classes_):
+            if not isinstance(self.window, str | None) and self.window < len(self.classes_):
                 raise ValueError(
                     f"window={self.window} rows cannot hold a row of each of "
                     f"{len(self.classes_)} classes. Use a larger window."
@@ -520,13 +656,47 @@ def new_before(model: PeriodicRefit) -> Any:
     return MajorityClass() if is_classifier(model) else MeanRegressor()
 
 
+_WITHOUT_CLOCK = (
+    "{} of PeriodicRefit counts time, and the rows do not say when they came: pass arrival= as "
+    "datetimes. (By hand, call time_passes before each call.)"
+)
+
+
+def counts_time(model: PeriodicRefit) -> bool:
+    """Whether a model must be told the time."""
+    return isinstance(model.every, str) or isinstance(model.window, str)
+
+
+def calendar(model: PeriodicRefit) -> Calendar | None:
+    """Return the periods at whose beginnings a model is refitted; None: it is by rows."""
+    return calendar_of(model.every, model.time_zone) if isinstance(model.every, str) else None
+
+
 def fewest_rows(model: PeriodicRefit) -> int:
     """Rows known before the first refit, and of one that an alarm cuts short."""
-    return int(model.min_rows or model.every or _ROWS_BEFORE_ALARMS)
+    of_period = _ROWS_BEFORE_ALARMS if isinstance(model.every, str) else model.every
+    return int(model.min_rows or of_period or _ROWS_BEFORE_ALARMS)
+
+
+def at_time(
+    model: PeriodicRefit, progress: Progress, now: int, classes: NDArray[Any] | None = None
+) -> Progress:
+    """Return the progress at a time, after the refit that is due by the calendar then."""
+    periods = calendar(model)
+    if periods is None or now < progress.end:
+        return progress
+    is_first = progress.end == _NO_TIME
+    start, end = periods.period(now)
+    progress = progress._replace(end=end)
+    if is_first or (progress.model is None and progress.n_known < fewest_rows(model)):
+        return progress
+    return _refitted(model, progress, classes, alarm=False, at=start)
 
 
 def rows_until_refit(model: PeriodicRefit, progress: Progress) -> int | None:
-    """Rows to be learnt up to the next refit of the schedule; None: it has none."""
+    """Rows to be learnt up to the next refit of the schedule; None: it is not by rows."""
+    if isinstance(model.every, str):
+        return None
     was_tried = progress.model is not None or progress.n_failed
     distance = model.every if was_tried else fewest_rows(model)
     if distance is None and progress.model is None:
@@ -577,18 +747,53 @@ def learnt_rows(
     if _is_final(model, progress):
         return progress._replace(n_known=n_known)
     is_due = rows_until_refit(model, progress) == n_rows
-    window = appended(progress.window, part, model.window)
+    most, since = model.window, _NO_TIME
+    if isinstance(most, str):
+        since, most = int(part[3][-1]) - _microseconds(most), None
+    window = appended(progress.window, part, most, since)
     progress = progress._replace(window=window, n_known=n_known, n_since=progress.n_since + n_rows)
     return _refitted(model, progress, classes, alarm=alarm) if alarm or is_due else progress
 
 
+def _microseconds(duration: str) -> int:
+    length = parse_duration(duration)
+    assert length is not None
+    return length // timedelta(microseconds=1)
+
+
+def _rows_since(model: PeriodicRefit, progress: Progress, at: int | None) -> int | None:
+    """Count the rows of a refit in its window; None: all. `at` is when a period begins."""
+    if not isinstance(model.window, str):
+        return model.window
+    time = np.concatenate([part[3] for part in progress.window])
+    since = (int(time[-1]) if at is None else at) - _microseconds(model.window)
+    # A window up to a row does not hold one that is just as old as it is long.
+    return int(np.count_nonzero(time > since if at is None else time >= since))
+
+
 def _refitted(
-    model: PeriodicRefit, progress: Progress, classes: NDArray[Any] | None, *, alarm: bool
+    model: PeriodicRefit,
+    progress: Progress,
+    classes: NDArray[Any] | None,
+    *,
+    alarm: bool,
+    at: int | None = None,
 ) -> Progress:
-    """Return the progress after a refit; if that fails, with the model before it."""
-    most = progress.n_known if model.window is None else model.window
+    """Return the progress after a refit; if that fails, with the model before it.
+
+    `at` is when the period begins, of a refit by the calendar.
+    """
+    n_rows = _rows_since(model, progress, at)
+    most = progress.n_known if n_rows is None else n_rows
     cut = alarm and fewest_rows(model) <= progress.n_warned < most
-    part = last_rows(progress.window, progress.n_warned if cut else model.window)
+    time = int(progress.window[-1][3][-1]) if at is None else at
+    if not most:
+        failure = (
+            f"The refit of {type(model.estimator).__name__} after {progress.n_known:,} rows "
+            f"failed: no row was learnt within window={model.window!r}."
+        )
+        return progress._replace(n_since=0, n_failed=progress.n_failed + 1, failure=failure)
+    part = last_rows(progress.window, progress.n_warned if cut else n_rows)
     if not cut:
         progress = progress._replace(window=(part,))
     progress = progress._replace(n_since=0, n_warned=0 if alarm else progress.n_warned)
@@ -608,8 +813,12 @@ def _refitted(
             raise ValueError(failure.replace("The refit", "The first refit", 1)) from error
         progress = progress._replace(n_failed=progress.n_failed + 1, failure=failure)
     else:
-        refits = (*progress.refits, progress.n_known)
-        progress = progress._replace(model=fitted, refits=refits)
+        progress = progress._replace(
+            model=fitted,
+            refits=(*progress.refits, progress.n_known),
+            times=(*progress.times, time),
+            models=(*progress.models, fitted) if model.keep_models else (),
+        )
         if _is_final(model, progress):
             progress = progress._replace(window=())
     return progress._replace(seconds=progress.seconds + perf_counter() - started)
@@ -617,9 +826,9 @@ def _refitted(
 
 def _fitted(model: PeriodicRefit, part: Part, classes: NDArray[Any] | None) -> Any:
     """Fit a copy of the estimator to rows, which stay as they are."""
-    X, y, weight = part
+    X, y, weight, _ = part
     y = y.copy() if classes is None else classes[y]
-    estimator = unfitted_copy(model.estimator)
+    estimator = unfitted_copy(model.estimator, learns=False)
     if model.weight_decay is not None and model.weight_decay < 1.0:
         decay: Floats = np.power(float(model.weight_decay), np.arange(len(y) - 1, -1, -1))
         weight = decay if weight is None else weight * decay
@@ -714,6 +923,15 @@ def _decides_pairs(model: Any) -> bool:
     return getattr(last, "decision_function_shape", None) == "ovo"
 
 
-def _own(X: Any, y: NDArray[Any], weight: Floats | None) -> Part:
+def _own(X: Any, y: NDArray[Any], weight: Floats | None, now: int = _NO_TIME) -> Part:
     """Copies of rows that are to be kept."""
-    return own_rows(X), y.copy(), None if weight is None else weight.copy()
+    weight = None if weight is None else weight.copy()
+    return own_rows(X), y.copy(), weight, np.full(len(y), now)
+
+
+def learn_times(model: PeriodicRefit, block: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return when the first rows of a block are learnt, as a part of a window holds it."""
+    if not counts_time(model):
+        return np.full(n_rows, _NO_TIME)
+    times: NDArray[np.int64] = block.learn_time[:n_rows].copy()
+    return times

@@ -51,6 +51,20 @@ class Run(Protocol):
     def __call__(self, program: Path, folder: Path, arguments: Sequence[str] = ()) -> None: ...
 
 
+def done(ran: tuple[int, str, str]) -> str:
+    """Output of a command that did what was asked, without a word about errors."""
+    status, output, errors = ran
+    assert (status, errors) == (0, "")
+    return output
+
+
+def refused(ran: tuple[int, str, str]) -> str:
+    """Errors of a command that was refused before it printed anything."""
+    status, output, errors = ran
+    assert (status, output) == (2, "")
+    return errors
+
+
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(PROJECT), "MPLBACKEND": "Agg"}
 

@@ -7,7 +7,10 @@ import signal
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -98,3 +101,23 @@ def run_program() -> Iterator[Run]:
     """Run a file as users do, in a folder."""
     with interpreter() as run:
         yield run
+
+
+def optional(name: str, module: str) -> Any:
+    """Return a fixture of an optional package: what asks for it skips where it is absent."""
+
+    @pytest.fixture(scope="session", name=name)
+    def imported() -> ModuleType:
+        return pytest.importorskip(module)
+
+    return imported
+
+
+pd, pl, pa = optional("pd", "pandas"), optional("pl", "polars"), optional("pa", "pyarrow")
+matplotlib, numba = optional("matplotlib", "matplotlib"), optional("numba", "numba")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Return random numbers, in each test the same."""
+    return np.random.default_rng(0)

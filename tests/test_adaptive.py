@@ -154,8 +154,7 @@ def test_calls_of_many_rows(seed: int, detector: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "pandas", "texts"])
-def test_containers(kind: str) -> None:
-    rng = np.random.default_rng(0)
+def test_containers(kind: str, rng: np.random.Generator) -> None:
     X, y = rng.integers(0, 3, size=(60, 3)), rng.integers(0, 2, 60)
     inner: Any = MajorityClass() if kind == "texts" else MultinomialNB()
     if kind == "pandas":

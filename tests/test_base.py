@@ -13,11 +13,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skstream.base import (
-    asks_row_by_row,
-    learner,
-    supports_sample_weight,
-)
+from skstream.base import asks_row_by_row, learner, supports_sample_weight
 from skstream.baselines import Persistent
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented

@@ -57,8 +57,7 @@ def test_answers_are_those_of_the_definition(labels, size, data) -> None:
         assert len(window.window_codes_) == min(size, len(learnt[0]))
 
 
-def test_fractional_weights_leave_no_rounding_in_the_window() -> None:
-    rng = np.random.default_rng(0)
+def test_fractional_weights_leave_no_rounding_in_the_window(rng: np.random.Generator) -> None:
     weights = rng.random(3000) / 3
     model = MajorityWindow(5).fit(np.zeros((3000, 1)), rng.integers(0, 2, 3000), weights)
     again = MajorityWindow(5)
@@ -124,8 +123,7 @@ def test_bad_input(model) -> None:
         fresh().fit([[0, 1]], ["a"], sample_weight=[0.0])
 
 
-def test_classes_are_drawn_as_often_as_they_were_learnt() -> None:
-    rng = np.random.default_rng(0)
+def test_classes_are_drawn_as_often_as_they_were_learnt(rng: np.random.Generator) -> None:
     y = rng.choice(["a", "b", "d"], 20_000, p=[0.7, 0.1, 0.2])
     X = rng.normal(size=(20_000, 2))
     model = RandomClass(random_state=0).partial_fit(X, y, classes=list("abcd"))

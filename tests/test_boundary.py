@@ -14,7 +14,7 @@ from tests._examples import newest_alone
 from tests._programs import PROJECT
 
 PACKAGE = Path(skstream.__file__).parent
-CORE = {"core", "utils", "base", "_meta"}
+CORE = {"core", "utils", "base"}
 WINGS = sorted(
     {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
     - {"__init__", "__main__", "__pycache__"}

@@ -33,16 +33,12 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("option", [["--model", "sgd"], ["--forgetting", "window:9"]])
-def test_what_is_given_twice_is_refused(
-    option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_given_twice_is_refused(option, tmp_path, capsys):
     words = refused(capsys, "evaluate", written(tmp_path), "--target", "class", *option, *option)
     assert f"{option[0]} {option[1]} was given twice" in words
 
 
-def test_control_characters_of_names_are_escaped(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_control_characters_of_names_are_escaped(tmp_path, capsys):
     file = written(tmp_path, names="a\x1b[31mred\x9b,b,class")
     assert main(["evaluate", file, "--target", "class"]) == 0
     assert r"numbers a\x1b[31mred\x9b, b" in capsys.readouterr().out
@@ -59,9 +55,7 @@ def test_models_have_names_of_their_own(tmp_path: Path, capsys: pytest.CaptureFi
     assert "a model that is always in the table" in refused(capsys, *command, "--model", "mean=nb")
 
 
-def test_models_of_river_go_by_their_module(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_models_of_river_go_by_their_module(tmp_path, capsys):
     pytest.importorskip("river")
     command = ["evaluate", written(tmp_path), "--target", "class"]
     tree = "river.tree:HoeffdingTreeClassifier"
@@ -95,9 +89,7 @@ def test_a_foreign_file_of_arrays_is_refused_in_words(arrays: Any, tmp_path: Pat
 
 
 @pytest.mark.filterwarnings("always:Model .* learns with GaussianNB")
-def test_a_model_that_fails_ends_no_other(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_that_fails_ends_no_other(tmp_path, capsys):
     bayes = "sklearn.naive_bayes:GaussianNB"
     command = ["evaluate", written(tmp_path), "--target", "class", "--metric", "log_loss"]
     command += ["--model", bayes, "--model", "sgd", "--checkpoint", str(tmp_path / "run")]
@@ -113,9 +105,7 @@ def test_a_model_that_fails_ends_no_other(
 
 
 @pytest.mark.parametrize("base", ["", "(sklearn.base.ClassifierMixin, sklearn.base.BaseEstimator)"])
-def test_models_without_declared_parameters_are_taken(
-    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_without_declared_parameters_are_taken(base, tmp_path, capsys, monkeypatch):
     module = f"own_model_{bool(base)}"
     (tmp_path / f"{module}.py").write_text(
         f"import sklearn.base\nclass Own{base}:\n"

@@ -93,7 +93,7 @@ def test_streams_of_one_seed_share_no_random_numbers():
     assert len(seeds) == 15
 
 
-def test_the_table_and_the_summary_say_what_the_results_do(done):
+def test_the_table_and_the_summary_say_what_the_results_do(done, matplotlib):
     summary = json.loads((done / "summary.json").read_text())
     results = [load(done / "results" / f"SEA-{seed}.npz") for seed in (0, 1)]
     mean = np.mean([one.scores["nb"]["kappa"] for one in results])
@@ -110,7 +110,6 @@ def test_the_table_and_the_summary_say_what_the_results_do(done):
     assert "not ranked: majority" in table
     assert "With probability of at least 95 %" in table
     assert "bayes-optimal" not in table  # it is not on every stream
-    pytest.importorskip("matplotlib")
     assert (done / "critical_difference.png").read_bytes().startswith(b"\x89PNG")
     assert "(critical_difference.png)" in table
 
@@ -273,9 +272,7 @@ def test_a_changed_answer_is_found(copied, capsys):
     assert f"{copied / 'results' / 'NSGT-0.npz'}." in error
 
 
-def test_files_are_streams_too(tmp_path, suite, capsys):
-    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
-    rng = np.random.default_rng(0)
+def test_files_are_streams_too(tmp_path, suite, capsys, pa, rng):
     rows = [f"{a:.3f},{b:.3f},{'ud'[int(a > b)]}" for a, b in rng.random((200, 2))]
     file = tmp_path / "power.csv"
     file.write_text("\n".join(["a,b,class", *rows]))
@@ -384,10 +381,7 @@ def test_ranks_by_kappa_may_stand_beside_a_leaderboard_by_accuracy_or_none(tmp_p
         ("SEA(random_state=3)", "SEA(random_state=3)"),
         ("NSGT", "NSGT(random_state=7)"),
         ("take_rows('SEA', n=5)", "take_rows('SEA', n=5)"),
-        (
-            "concat('SEA(random_state={seed})', 'Sine')",
-            "concat('SEA(random_state=7)', 'Sine')",
-        ),
+        ("concat('SEA(random_state={seed})', 'Sine')", "concat('SEA(random_state=7)', 'Sine')"),
         ("fetch_electricity", "fetch_electricity"),
     ],
 )

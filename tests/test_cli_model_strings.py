@@ -1,5 +1,4 @@
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,9 +93,7 @@ def test_what_is_wrong_is_said(text: str, message: str) -> None:
         ("1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_a_module_that_fails_is_named(
-    code: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_module_that_fails_is_named(code, why, tmp_path, monkeypatch):
     (tmp_path / "failing_module.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModelStringError, match=f"The module failing_module of .* {why}"):
@@ -104,9 +101,7 @@ def test_a_module_that_fails_is_named(
 
 
 @pytest.mark.parametrize("target", ["os:remove", "subprocess:Popen", "builtins:print"])
-def test_only_estimator_classes_are_called(
-    target: str, tmp_path: os.PathLike[str], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_only_estimator_classes_are_called(target, tmp_path, capfd):
     victim = os.path.join(tmp_path, "victim")
     np.savetxt(victim, [1.0])
     with pytest.raises(ModelStringError, match="not an estimator class"):

@@ -19,6 +19,7 @@ from skstream.evaluation import DelayedEvaluator
 from skstream.preprocessing import make_stream_preprocessor
 from skstream.reports._answer import answer
 from skstream.streams import CSVStream, make_demo_stream, take_rows
+from tests._programs import done, refused
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 
@@ -68,11 +69,10 @@ LATE = ("--target", "outcome", "--time", "ordered", "--label-time", "outcome_kno
 
 
 def test_answers_at_arrival_come_before_those_at_the_label(run: Run, parcels: Path) -> None:
-    status, output, _ = run(
+    output = done(run(
         "evaluate", parcels, *LATE, "--read", "missing=0", "--model", "nb", "--metric", "accuracy",
         "--compare-with-best", "--save", "saved", "--report", "page.html",
-    )  # fmt: skip
-    assert status == 0
+    ))  # fmt: skip
     result = load("saved/result.npz")
     scores = [result.select(bins=bin).scores["nb"]["accuracy"] for bin in (0, 4)]
     assert scores[0] != scores[1]
@@ -117,24 +117,20 @@ def test_ranks_and_tests_of_pairs_are_set_beside_each_other(run: Run, parcels: P
     assert words.endswith("quote the one that you planned.")
 
 
-def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(
-    run: Run, parcels: Path
-) -> None:
+def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(run, parcels, pd):
     models = [
         "prepared('sgd')",
         "prepared('nb', max_categories=5)",
         "corrected(\"prepared('sgd')\")",
     ]
-    status, _, errors = run(
+    done(run(
         "evaluate", parcels, "--target", "outcome", "--time", "ordered", "--exclude",
         "outcome_known", "--metric", "accuracy", "--save", "saved",
         *(word for model in models for word in ("--model", model)),
-    )  # fmt: skip
-    assert (status, errors) == (0, "")
+    ))  # fmt: skip
     result = load("saved/result.npz")
     assert all(result.paths[name] == "kernel" for name in models)
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.read_csv(parcels)
+    frame = pd.read_csv(parcels)
     y = frame.pop("outcome")
     X = frame[["depot", "vehicle", "km", "kg"]]
     preprocessor = make_stream_preprocessor(X, sparse_output=False, verbose=False)
@@ -148,8 +144,7 @@ def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(
     assert out.startswith("identical: 5,995 answers and the curves of 5 models.")
 
 
-def test_prepared_models_follow_the_kinds_of_the_columns(parcels: Path) -> None:
-    pytest.importorskip("pandas")
+def test_prepared_models_follow_the_kinds_of_the_columns(parcels: Path, pd: Any) -> None:
     stream = CSVStream(parcels, target="outcome", exclude=["outcome_known"])
     assert stream.feature_names == ["ordered", "depot", "vehicle", "km", "kg"]
     preprocessor = model_of("prepared('sgd', max_categories=7)", take_rows(stream, 9))[0]
@@ -158,31 +153,30 @@ def test_prepared_models_follow_the_kinds_of_the_columns(parcels: Path) -> None:
 
 
 def test_prepared_models_of_a_generator_and_of_texts(run: Run) -> None:
-    status, _, _ = run("evaluate", "--generator", "SEA(n_rows=300)", "--model", "prepared('nb')")
-    assert status == 0
+    done(run("evaluate", "--generator", "SEA(n_rows=300)", "--model", "prepared('nb')"))
     Path("texts.csv").write_text("text,y\n" + "some words,a\nother words,b\n" * 20)
-    status, _, errors = run(
-        "evaluate",
-        "texts.csv",
-        "--target",
-        "y",
-        "--read",
-        "text=text",
-        "--model",
-        "prepared('sgd')",
+    errors = refused(
+        run(
+            "evaluate",
+            "texts.csv",
+            "--target",
+            "y",
+            "--read",
+            "text=text",
+            "--model",
+            "prepared('sgd')",
+        )
     )
-    assert status == 2
     assert "the rows of this stream are sparse or texts: name the steps yourself" in errors
 
 
 def test_models_inside_models_need_no_quotes(run: Run, parcels: Path) -> None:
     models = ["corrected(pipeline('scaler', 'sgd'))", "corrected(nb)", "augmented(sgd(alpha=0.1))"]
-    status, output, errors = run(
+    output = done(run(
         "evaluate", parcels, "--target", "outcome", "--read", "columns=['kg']",
         "--metric", "accuracy",
         *(word for model in models for word in ("--model", model)),
-    )  # fmt: skip
-    assert (status, errors) == (0, "")
+    ))  # fmt: skip
     assert all(f"\n{model}  " in output for model in models)
 
 
@@ -191,8 +185,7 @@ def test_a_command_that_fails_leaves_no_folder(run: Run, parcels: Path) -> None:
         assert run("evaluate", parcels, "--target", "outcome", "--save", "a/b", *wrong)[0] == 2
         assert not Path("a").exists()
     Path("file").write_text("")
-    status, _, errors = run("evaluate", parcels, "--target", "outcome", "--save", "file/folder")
-    assert status == 2
+    errors = refused(run("evaluate", parcels, "--target", "outcome", "--save", "file/folder"))
     assert "--save needs the folder file/folder, but that, or a part of it, is a file." in errors
 
 
@@ -206,8 +199,7 @@ def test_times_that_are_missing_or_go_back_are_refused(run: Run, parcels: Path) 
         (back, "arrival goes back at row 701, from 2025-"),
     ):
         Path("other.csv").write_text("\n".join([header, *rows]))
-        status, _, errors = run(*command)
-        assert status == 2
+        errors = refused(run(*command))
         assert words in errors
     assert run(*command, "--n-rows", 700)[0] == 0
     assert run(*command, "--holdout", 600)[0] == 0  # held-out rows need no order
@@ -264,9 +256,8 @@ def test_times_are_read_as_they_are_written(run: Run, parcels: Path) -> None:
     assert status == 2 and "time_format= must be" in errors
 
 
-def test_trees_are_told_which_columns_are_categories(run: Run, tmp_path: Path) -> None:
+def test_trees_are_told_which_columns_are_categories(run, tmp_path, rng):
     """They come as codes, whose order means nothing."""
-    rng = np.random.default_rng(0)
     kinds = rng.choice([*"abcdefgh"], 1500)
     with (tmp_path / "kinds.csv").open("w", newline="") as file:
         rows = zip(kinds, rng.normal(size=1500).round(3), np.isin(kinds, [*"aceg"]), strict=True)
@@ -277,10 +268,7 @@ def test_trees_are_told_which_columns_are_categories(run: Run, tmp_path: Path) -
         "skstream.ensemble:OnlineBagging('tree', n_estimators=3)",
     ]
     asked = [part for model in models for part in ("--model", model)]
-    status, output, errors = run(
-        "evaluate", "kinds.csv", "--target", "class", *asked, "--metric", "accuracy"
-    )
-    assert (status, errors) == (0, "")
+    output = done(run("evaluate", "kinds.csv", "--target", "class", *asked, "--metric", "accuracy"))
     accuracies = re.findall(r"tree.*? (0\.\d+) ", output)
     assert len(accuracies) == 3 and min(map(float, accuracies)) > 0.95
 

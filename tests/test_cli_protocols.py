@@ -10,17 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skstream import (
-    DelayedEvaluator,
-    DriftMonitor,
-    EvaluationResult,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    Polling,
-    PrequentialEvaluator,
-    detect,
-    load,
-)
+import skstream as sk
 from skstream import drift as detectors
 from skstream.cli import main
 from skstream.cli._from_text import model_of
@@ -29,6 +19,7 @@ from skstream.drift import DDM, PageHinkley
 from skstream.drift._detect import each
 from skstream.reports._answer import answer
 from skstream.streams import CSVStream, make_demo_stream
+from tests._programs import done, refused
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 
@@ -93,7 +84,7 @@ def models() -> dict[str, Any]:
     return {name: model_of(name) for name in NAMES}
 
 
-def check_same(found: EvaluationResult, expected: EvaluationResult) -> None:
+def check_same(found: sk.EvaluationResult, expected: sk.EvaluationResult) -> None:
     assert found.model_names == expected.model_names
     np.testing.assert_array_equal(found.checkpoints, expected.checkpoints)
     for model, by_forgetting in expected.values.items():
@@ -110,20 +101,17 @@ def numbers(path: Path, column: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dated", [True, False])
-def test_label_times_of_columns(
-    dated: bool, run: Run, csv_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_label_times_of_columns(dated, run, csv_file, capsys):
     roles = {"arrival": "came", "label_time": "known"} if dated else {"label_time": "row_known"}
     options = (
         ["--time", "came", "--label-time", "known"] if dated else ["--label-time", "row_known"]
     )
-    status, output, errors = run(*options, "--bins", "4", "--save", "out")
-    assert (status, errors) == (0, "")
+    output = done(run(*options, "--bins", "4", "--save", "out"))
     assert "Features: numbers x0, x1, x2, x3\n" in output
-    expected = DelayedEvaluator("accuracy", random_state=0, polling=Polling(n_bins=4)).evaluate(
-        models(), stream_of(csv_file, **roles)
-    )
-    found = load("out/result.npz")
+    expected = sk.DelayedEvaluator(
+        "accuracy", random_state=0, polling=sk.Polling(n_bins=4)
+    ).evaluate(models(), stream_of(csv_file, **roles))
+    found = sk.load("out/result.npz")
     check_same(found, expected)
     np.testing.assert_array_equal(found.by_bin("nb"), expected.by_bin("nb"))
     assert found.waits.n_never == (8 if dated else 0)
@@ -139,29 +127,21 @@ def test_label_times_of_columns(
         (["--delay", "wait", "--time", "came", "--delay-unit", "30min"], "wait", "came"),
     ],
 )
-def test_delays_are_those_of_the_evaluator(
-    options: list[str],
-    delay: Any,
-    arrival: str | None,
-    run: Run,
-    csv_file: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    status, output, errors = run(*options, "--save", "out")
-    assert (status, errors) == (0, "")
+def test_delays_are_those_of_the_evaluator(options, delay, arrival, run, csv_file, capsys):
+    output = done(run(*options, "--save", "out"))
     assert "Features: numbers x0, x1, x2, x3\n" in output
     if delay == "wait":
         hours = numbers(csv_file, "wait")
         delay = hours if arrival is None else (hours * 30).astype("timedelta64[m]")
     stream = stream_of(csv_file, **({} if arrival is None else {"arrival": arrival}))
-    expected = DelayedEvaluator("accuracy", delay=delay, random_state=0).evaluate(models(), stream)
-    check_same(load("out/result.npz"), expected)
+    expected = sk.DelayedEvaluator("accuracy", delay=delay, random_state=0).evaluate(
+        models(), stream
+    )
+    check_same(sk.load("out/result.npz"), expected)
     assert verified(capsys).startswith("identical: ")
 
 
-def test_a_generator_that_says_when_labels_come_is_evaluated_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_generator_that_says_when_labels_come_is_evaluated_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     late = "with_delay('SEA(n_rows=300)', delay=20)"
     command = ["evaluate", "--generator", late, "--model", "nb"]
@@ -176,46 +156,43 @@ def test_a_generator_that_says_when_labels_come_is_evaluated_so(
     assert main([*command, "--delay", "2"]) == 2
     assert "says when its labels come, and --delay says it too" in capsys.readouterr().err
     assert main(["evaluate", "--generator", "SEA(n_rows=300)", "--delay", "20", "--save", "o"]) == 0
-    assert load("o/result.npz").protocol == "delayed"
+    assert sk.load("o/result.npz").protocol == "delayed"
 
 
 def test_times_of_rows_let_forgetting_count_time(run: Run, csv_file: Path) -> None:
-    status, _, errors = run("--time", "came", "--forgetting", "window:2D", "--save", "out")
-    assert (status, errors) == (0, "")
-    expected = PrequentialEvaluator("accuracy", forgetting="window:2D", random_state=0).evaluate(
+    done(run("--time", "came", "--forgetting", "window:2D", "--save", "out"))
+    expected = sk.PrequentialEvaluator("accuracy", forgetting="window:2D", random_state=0).evaluate(
         models(), stream_of(csv_file, arrival="came")
     )
-    found = load("out/result.npz")
+    found = sk.load("out/result.npz")
     check_same(found, expected)
     np.testing.assert_array_equal(found.times, expected.times)
 
 
 def test_held_out_rows_may_have_times(run: Run, csv_file: Path) -> None:
-    status, _, errors = run("--time", "came", "--holdout", "100", "--every", "50", "--save", "out")
-    assert (status, errors) == (0, "")
+    done(run("--time", "came", "--holdout", "100", "--every", "50", "--save", "out"))
     X, y, _ = next(iter(stream_of(csv_file)))
-    evaluator = HoldoutEvaluator("accuracy", holdout=(X[300:], y[300:]), every=50, random_state=0)
-    check_same(load("out/result.npz"), evaluator.evaluate(models(), X[:300], y[:300]))
+    evaluator = sk.HoldoutEvaluator(
+        "accuracy", holdout=(X[300:], y[300:]), every=50, random_state=0
+    )
+    check_same(sk.load("out/result.npz"), evaluator.evaluate(models(), X[:300], y[:300]))
 
 
 @pytest.mark.parametrize("strategy", [None, "cross", "split"])
-def test_folds_with_deviations_and_ranks(
-    strategy: Any, run: Run, csv_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
     options = [] if strategy is None else ["--set", f"strategy={strategy}"]
-    status, output, errors = run(
+    output = done(run(
         "--folds", "6", *options, "--forgetting", "cumulative", "--forgetting", "window:50",
         "--save", "out",
-    )  # fmt: skip
-    assert (status, errors) == (0, "")
-    expected = KFoldEvaluator(
+    ))  # fmt: skip
+    expected = sk.KFoldEvaluator(
         "accuracy",
         n_folds=6,
         strategy=strategy or "bootstrap",
         forgetting=["cumulative", "window:50"],
         random_state=0,
     ).evaluate(models(), stream_of(csv_file))
-    check_same(load("out/result.npz"), expected)
+    check_same(sk.load("out/result.npz"), expected)
     for forgetting in expected.forgetting_names:
         spread = expected.curve("nb", forgetting=forgetting)[-1].std(ddof=1)
         table = output.partition(f"standard deviations over 6 folds ({forgetting}):\n")[2]
@@ -228,16 +205,13 @@ def test_folds_with_deviations_and_ranks(
 @pytest.mark.parametrize(
     ("options", "evaluator"),
     [
-        ([], PrequentialEvaluator("accuracy", random_state=0)),
-        (["--folds", "5"], KFoldEvaluator("accuracy", n_folds=5, random_state=0)),
-        (["--delay", "9"], DelayedEvaluator("accuracy", delay=9, random_state=0)),
+        ([], sk.PrequentialEvaluator("accuracy", random_state=0)),
+        (["--folds", "5"], sk.KFoldEvaluator("accuracy", n_folds=5, random_state=0)),
+        (["--delay", "9"], sk.DelayedEvaluator("accuracy", delay=9, random_state=0)),
     ],
 )
-def test_two_models_are_compared(
-    options: list[str], evaluator: Any, run: Run, csv_file: Path
-) -> None:
-    status, output, errors = run(*options, "--compare", "nb", "majority")
-    assert (status, errors) == (0, "")
+def test_two_models_are_compared(options, evaluator, run, csv_file):
+    output = done(run(*options, "--compare", "nb", "majority"))
     expected = evaluator.evaluate(models(), stream_of(csv_file))
     bin = None if expected.bins is None else 0  # the answers at arrival
     assert str(expected.compare("nb", "majority", bin=bin)) in output
@@ -246,19 +220,18 @@ def test_two_models_are_compared(
 def test_errors_of_numbers_are_compared_as_rows_become_many(run: Run, csv_file: Path) -> None:
     options = ("--compare", "mean", "lin", "--compare-with-best")
     model = "lin=pipeline('scaler', 'sgd-regressor')"
-    status, output, errors = run(*options, target="number", model=model)
-    assert (status, errors) == (0, "")
+    output = done(run(*options, target="number", model=model))
     names = {"persistent-regressor", "mean"}
     made = {name: model_of(name) for name in sorted(names, reverse=True)}
     made["lin"] = model_of("pipeline('scaler', 'sgd-regressor')")
-    expected = PrequentialEvaluator("mae", random_state=0).evaluate(
+    expected = sk.PrequentialEvaluator("mae", random_state=0).evaluate(
         made, stream_of(csv_file, "number")
     )
     assert str(expected.compare("mean", "lin", boundary="asymptotic")) in output
     assert_answered(output, expected, "mae")
 
 
-def assert_answered(output: str, result: EvaluationResult, metric: str) -> None:
+def assert_answered(output: str, result: sk.EvaluationResult, metric: str) -> None:
     """The sentences are those of the pages that `EvaluationResult.report` writes."""
     found = answer(result.select(metrics=[metric]))
     for sentence in (found.headline, *found.details):
@@ -268,22 +241,17 @@ def assert_answered(output: str, result: EvaluationResult, metric: str) -> None:
 @pytest.mark.parametrize(
     ("options", "evaluator"),
     [
-        ([], PrequentialEvaluator(["accuracy", "kappa"], random_state=0)),
-        (["--folds", "8"], KFoldEvaluator(["accuracy", "kappa"], n_folds=8, random_state=0)),
+        ([], sk.PrequentialEvaluator(["accuracy", "kappa"], random_state=0)),
+        (["--folds", "8"], sk.KFoldEvaluator(["accuracy", "kappa"], n_folds=8, random_state=0)),
     ],
 )
-def test_the_best_model_is_that_of_the_answer(
-    options: list[str], evaluator: Any, run: Run, csv_file: Path
-) -> None:
-    status, output, errors = run(*options, "--metric", "kappa", "--compare-with-best", "kappa")
-    assert (status, errors) == (0, "")
+def test_the_best_model_is_that_of_the_answer(options, evaluator, run, csv_file):
+    output = done(run(*options, "--metric", "kappa", "--compare-with-best", "kappa"))
     assert_answered(output, evaluator.evaluate(models(), stream_of(csv_file)), "kappa")
 
 
 @pytest.mark.parametrize("options", [["--folds", "2"], ["--delay", "9"]])
-def test_the_best_possible_answers_are_those_of_one_pass(
-    options: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_best_possible_answers_are_those_of_one_pass(options, capsys):
     command = ["evaluate", "--generator", "NSGT", "--n-rows", "200"]
     assert main(command) == 0
     assert "bayes-optimal" in capsys.readouterr().out
@@ -294,26 +262,27 @@ def test_the_best_possible_answers_are_those_of_one_pass(
 @pytest.mark.parametrize(
     ("options", "evaluator"),
     [
-        ([], PrequentialEvaluator),
-        (["--folds", "3"], lambda *a, **k: KFoldEvaluator(*a, n_folds=3, **k)),
-        (["--delay", "9"], lambda *a, **k: DelayedEvaluator(*a, delay=9, **k)),
+        ([], sk.PrequentialEvaluator),
+        (["--folds", "3"], lambda *a, **k: sk.KFoldEvaluator(*a, n_folds=3, **k)),
+        (["--delay", "9"], lambda *a, **k: sk.DelayedEvaluator(*a, delay=9, **k)),
     ],
 )
-def test_monitors_find_what_those_of_python_find(
-    options: list[str],
-    evaluator: Any,
-    run: Run,
-    csv_file: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    status, output, errors = run(
-        *options, "--monitor", "ddm", "--monitor", "ph=page-hinkley(threshold=8)", "--save", "out"
+def test_monitors_find_what_those_of_python_find(options, evaluator, run, csv_file, capsys):
+    output = done(
+        run(
+            *options,
+            "--monitor",
+            "ddm",
+            "--monitor",
+            "ph=page-hinkley(threshold=8)",
+            "--save",
+            "out",
+        )
     )
-    assert (status, errors) == (0, "")
-    monitors = {"ddm": DriftMonitor(DDM()), "ph": DriftMonitor(PageHinkley(threshold=8))}
+    monitors = {"ddm": sk.DriftMonitor(DDM()), "ph": sk.DriftMonitor(PageHinkley(threshold=8))}
     expected = evaluator("accuracy", random_state=0).evaluate(models(), stream_of(csv_file))
-    found = detect(expected, monitors)
-    assert_same_alarms(detect(load("out/result.npz"), monitors), found)
+    found = sk.detect(expected, monitors)
+    assert_same_alarms(sk.detect(sk.load("out/result.npz"), monitors), found)
     n_alarms = 0
     for wanted in each(found):
         n_alarms += len(wanted.alarms)
@@ -340,10 +309,7 @@ def assert_same_alarms(found: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--folds", "2"], ["--delay", "9"]])
-def test_alarms_are_in_the_picture(
-    options: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("matplotlib")
+def test_alarms_are_in_the_picture(options, run, monkeypatch, matplotlib):
     drawn = []
 
     def keep(display: Any, picture: Path) -> None:
@@ -414,14 +380,11 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
     ],
 )
 def test_options_that_make_no_sense_are_refused(arguments: list[str], words: str, run: Run) -> None:
-    status, output, errors = run(*arguments)
-    assert (status, output) == (2, "")
+    errors = refused(run(*arguments))
     assert words in errors
 
 
-def test_files_and_generators_without_columns_of_times(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_and_generators_without_columns_of_times(tmp_path, capsys):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2\n0 1:3\n" * 10)
     assert main(["evaluate", str(path), "--time", "t"]) == 2
@@ -437,12 +400,12 @@ def test_a_comparison_that_fails_costs_no_result(run: Run, monkeypatch: pytest.M
     def fails(*_: Any, **__: Any) -> Any:
         raise ValueError("nothing to compare")
 
-    monkeypatch.setattr(EvaluationResult, "compare", fails)
+    monkeypatch.setattr(sk.EvaluationResult, "compare", fails)
     status, output, errors = run("--compare", "nb", "majority", "--save", "out")
     assert (status, errors) == (2, "skstream: --compare: nothing to compare\n")
     assert "prequential evaluation" in output
-    assert load("out/result.npz").protocol == "prequential"
+    assert sk.load("out/result.npz").protocol == "prequential"
     # Ranks were not asked for by name.
-    monkeypatch.setattr(EvaluationResult, "rank", fails)
+    monkeypatch.setattr(sk.EvaluationResult, "rank", fails)
     status, output, errors = run("--folds", "2")
     assert (status, errors) == (0, "skstream: ranks over folds: nothing to compare\n")

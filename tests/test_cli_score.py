@@ -10,6 +10,7 @@ import pytest
 
 from skstream import load, score_predictions
 from skstream.cli import main
+from tests._programs import done, refused
 
 Run = Callable[..., tuple[int, str, str]]
 LOG = {
@@ -23,9 +24,7 @@ LOG = {
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Path:
-    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
-    pytest.importorskip("pandas")
+def log(tmp_path: Path, pa: Any, pd: Any) -> Path:
     path = tmp_path / "log.csv"
     rows = zip(*LOG.values(), strict=True)
     path.write_text("\n".join([",".join(LOG), *(",".join(map(str, row)) for row in rows)]))
@@ -41,14 +40,14 @@ def score(log: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
-def test_scores_are_those_of_the_columns(score: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    status, out, errors = score(
-        *("--predictions", "boosting=gbm", "--probabilities", "boosting=p"),
-        *("--metric", "auc", "--metric", "kappa", "--plot", tmp_path / "plot.png"),
-        *("--save", tmp_path / "saved"),
+def test_scores_are_those_of_the_columns(score: Run, tmp_path: Path, matplotlib: Any) -> None:
+    out = done(
+        score(
+            *("--predictions", "boosting=gbm", "--probabilities", "boosting=p"),
+            *("--metric", "auc", "--metric", "kappa", "--plot", tmp_path / "plot.png"),
+            *("--save", tmp_path / "saved"),
+        )
     )
-    assert (status, errors) == (0, "")
     expected = score_predictions(
         LOG["fraud"],
         {"boosting": LOG["gbm"]},
@@ -72,10 +71,7 @@ def test_probabilities_are_named_by_class_or_in_order(score: Run) -> None:
 
 @pytest.mark.filterwarnings("always:The probabilities of 'm' are read in")
 @pytest.mark.parametrize("labels", [("no", "yes"), ("0", "1"), ("legit", "fraud")])
-def test_a_young_log_without_a_fraud_is_scored(
-    labels: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+def test_a_young_log_without_a_fraud_is_scored(labels, tmp_path, capsys, pa):
     first, second = labels
     rows = [f"{first},{first if k else second},{0.9 - k / 50},{0.1 + k / 50}" for k in range(9)]
     path = tmp_path / "young.csv"
@@ -97,8 +93,7 @@ def test_a_young_log_without_a_fraud_is_scored(
         ["--set", f"classes={[first, second]}", "--probabilities", "m=second"],
         [*in_order, "--set", f"classes={[first, second]}"],
     ):
-        status, _, errors = run(*arguments)
-        assert (status, errors) == (0, ""), arguments
+        done(run(*arguments))
         result = load(tmp_path / "out" / "result.npz")
         assert result.scores["m"]["log_loss"] == pytest.approx(loss), arguments
         assert list(map(str, result.classes)) == sorted(labels)
@@ -133,15 +128,13 @@ def test_days_and_views(score: Run, tmp_path: Path) -> None:
 def test_rows_without_labels_are_estimated(score: Run, log: Path) -> None:
     log.write_text(log.read_text() + "\n,no,0.1,0.9,2025-01-05T12:00,")
     options = ("--probabilities", "m=p", "--time", "time", "--label-time", "known", "--estimate")
-    status, out, errors = score(*options)
-    assert (status, errors) == (0, "")
+    out = done(score(*options))
     assert "m: 1 of 7 rows wait for their labels." in out
     assert "m: which estimate is closest to the truth is not known yet." in out
 
 
 def test_groups_are_scored(score: Run) -> None:
-    status, out, errors = score("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm")
-    assert (status, errors) == (0, "")
+    out = done(score("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm"))
     expected = score_predictions(LOG["fraud"], {"gbm": LOG["gbm"]}, metrics="accuracy")
     assert str(expected) in out
     assert "2 groups of 6 rows: scores of all rows" in out
@@ -151,16 +144,12 @@ def test_groups_are_scored(score: Run) -> None:
     )
 
 
-def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -> None:
-    pytest.importorskip("matplotlib")
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    rng = np.random.default_rng(0)
+def test_one_command_scores_groups_and_what_waits(tmp_path, capsys, matplotlib, pd, pa, rng):
     n = 1_000
     y, share = rng.integers(0, 2, n), rng.random(n)
-    time = pandas.Timestamp("2025-01-01") + pandas.to_timedelta(np.arange(n), unit="h")
-    known = time + pandas.Timedelta("3D")
-    frame = pandas.DataFrame({"y": y, "p": share, "time": time, "known": known, "g": y})
+    time = pd.Timestamp("2025-01-01") + pd.to_timedelta(np.arange(n), unit="h")
+    known = time + pd.Timedelta("3D")
+    frame = pd.DataFrame({"y": y, "p": share, "time": time, "known": known, "g": y})
     frame.loc[frame["known"] > time[-1], "y"] = None
     frame.to_parquet(tmp_path / "log.parquet")
     status = main(
@@ -203,19 +192,18 @@ def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -
     ],
 )
 def test_mistakes_are_said(score: Run, arguments: tuple[str, ...], message: str) -> None:
-    status, out, errors = score(*arguments)
-    assert (status, out) == (2, "")
+    errors = refused(score(*arguments))
     assert message in errors
     assert len(errors.splitlines()) == 1
 
 
-def test_the_page_has_the_slices(score: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="pages have pictures")
+def test_the_page_has_the_slices(score: Run, tmp_path: Path, matplotlib: Any) -> None:
     page = tmp_path / "page.html"
-    status, out, errors = score(
-        *("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm", "--report", page)
+    out = done(
+        score(
+            *("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm", "--report", page)
+        )
     )
-    assert (status, errors) == (0, "")
     assert f"Report: {page}" in out
     text = page.read_text("utf-8")
     assert "<h2>Slice scores</h2>" in text
@@ -224,21 +212,15 @@ def test_the_page_has_the_slices(score: Run, tmp_path: Path) -> None:
 
 def test_the_target_names_groups_and_is_no_prediction(score: Run) -> None:
     given = ("--predictions", "gbm", "--metric", "accuracy")
-    status, out, _ = score(*given, "--slices", "fraud")
-    assert status == 0
+    out = done(score(*given, "--slices", "fraud"))
     assert ["yes", "3", "0.6667"] in [line.split() for line in out.splitlines()]
-    status, _, errors = score("--predictions", "m=fraud")
-    assert status == 2
+    errors = refused(score("--predictions", "m=fraud"))
     assert "name the column 'fraud', which is the target: the labels themselves" in errors
-    status, _, errors = score(*given, "--slices", "fruad")
-    assert status == 2
+    errors = refused(score(*given, "--slices", "fruad"))
     assert "asked for is the column 'fruad', which is not in" in errors
 
 
-def test_texts_that_stand_for_missing_numbers_are_labels_and_groups(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pa = pytest.importorskip("pyarrow")
+def test_texts_that_stand_for_missing_numbers_are_labels_and_groups(tmp_path, capsys, pa):
     columns = {
         "y": ["EU", "NA", "EU", "NA"] * 5,
         "said": ["EU", "NA", "NA", "EU"] * 5,

@@ -72,9 +72,7 @@ def test_ranks_are_those_of_the_decimals(coverage: float) -> None:
     st.sampled_from([0.5, 0.8, 0.9]),
     st.sampled_from([0.05, 0.2, 0.5]),
 )
-def test_share_missed_is_bounded_on_any_stream(
-    targets: list[float], coverage: float, step: float
-) -> None:
+def test_share_missed_is_bounded_on_any_stream(targets, coverage, step):
     y = np.array(targets)
     _, missed, level = literal(y, coverage, step, 20)
     model = OnlineConformalRegressor(Zero(), coverage=coverage, step_size=step, window_size=20)
@@ -166,9 +164,7 @@ def test_wrong_intervals_are_said(changed: dict[str, Any], message: str) -> None
         interval_scores(**given)
 
 
-def test_intervals_are_drawn_and_exported() -> None:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_intervals_are_drawn_and_exported(matplotlib: Any, pd: Any) -> None:
     X, y = rows()
     model = OnlineConformalRegressor(SGDRegressor(random_state=0)).fit(X, y)
     scores = interval_scores(y, *model.intervals_.T, forgetting="window:50")

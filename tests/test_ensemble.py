@@ -13,14 +13,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from skstream import (
-    DynamicWeightedMajority,
-    ModelError,
-    OnlineBagging,
-    Persistent,
-    PrequentialEvaluator,
-    make_stream_pipeline,
-)
+import skstream as sk
 from skstream.drift import ADWIN, PageHinkley
 from skstream.utils._seeds import derive_seed, poisson_weights
 from tests._examples import examples
@@ -129,7 +122,7 @@ def test_bagging_is_the_definition(seed: int, detector: str, model: Any, mean: f
     rng = np.random.default_rng(seed)
     n, make = int(rng.integers(1, 4)), DETECTORS[detector]
     parameters = {"detector": None if make is None else make(), "mean_weight": mean}
-    bag = OnlineBagging(model, n, **parameters, random_state=seed)
+    bag = sk.OnlineBagging(model, n, **parameters, random_state=seed)
     known: dict[str, Any] = {"classes": CLASSES}
     literal = None
     for t in range(40):
@@ -204,11 +197,9 @@ class LiteralMajority:
     most=st.sampled_from([None, 2]),
 )
 @examples(6)
-def test_weighted_majority_is_the_definition(
-    seed: int, period: int, beta: float, most: int | None
-) -> None:
+def test_weighted_majority_is_the_definition(seed, period, beta, most):
     rng = np.random.default_rng(seed)
-    model = DynamicWeightedMajority(
+    model = sk.DynamicWeightedMajority(
         Scripted(), beta=beta, period=period, threshold=0.2, max_estimators=most
     )
     literal = LiteralMajority(beta, period, 0.2, most)
@@ -230,27 +221,26 @@ def test_weighted_majority_is_the_definition(
     np.testing.assert_allclose(model.weights_, literal.weights, rtol=1e-12)
 
 
-def test_the_number_of_members_is_limited() -> None:
-    rng = np.random.default_rng(0)
+def test_the_number_of_members_is_limited(rng: np.random.Generator) -> None:
     X, y = rng.normal(size=(25, 2)), rng.integers(0, 2, 25)
-    few = DynamicWeightedMajority(Persistent(), period=1, max_estimators=3).fit(X, y)
-    many = DynamicWeightedMajority(Persistent(), period=1, max_estimators=None).fit(X, y)
+    few = sk.DynamicWeightedMajority(sk.Persistent(), period=1, max_estimators=3).fit(X, y)
+    many = sk.DynamicWeightedMajority(sk.Persistent(), period=1, max_estimators=None).fit(X, y)
     assert len(few.estimators_) == 3 and few.n_made_ > 5 and len(many.estimators_) > 5
-    alone = DynamicWeightedMajority(Persistent(), period=1, max_estimators=1).fit(X, y)
+    alone = sk.DynamicWeightedMajority(sk.Persistent(), period=1, max_estimators=1).fit(X, y)
     assert alone.weights_.tolist() == [1.0] and alone.n_made_ > 5
 
 
 def test_members_have_seeds_of_their_own() -> None:
     X, y = np.random.default_rng(0).random((20, 2)), np.arange(20) % 2
     for given_seed in (None, 3):
-        bag = OnlineBagging(MLPClassifier(2, random_state=given_seed), 3, random_state=0)
+        bag = sk.OnlineBagging(MLPClassifier(2, random_state=given_seed), 3, random_state=0)
         bag.fit(X, y)
         seeds = [member.random_state for member in bag.estimators_]
         assert seeds == [
             derive_seed(bag.seed_, "member", member, 0, "random_state") for member in range(3)
         ]
         assert bag.estimator.random_state is given_seed
-    again = OnlineBagging(MLPClassifier(2), 3, random_state=0).fit(X, y)
+    again = sk.OnlineBagging(MLPClassifier(2), 3, random_state=0).fit(X, y)
     np.testing.assert_array_equal(again.predict_proba(X), bag.predict_proba(X))
 
 
@@ -265,16 +255,16 @@ def test_rows_are_repeated_for_members_without_weights() -> None:
             return np.repeat(self.classes_[:1], len(X))
 
     X, y = np.zeros((50, 1)), np.arange(50) % 2
-    bag = OnlineBagging(Counter(), 2, random_state=1).fit(X, y)
+    bag = sk.OnlineBagging(Counter(), 2, random_state=1).fit(X, y)
     drawn = [poisson_weights(bag.seed_, m, 0, 50) for m in range(2)]
     assert [m.n_ for m in bag.estimators_] == [max(w[0], 1) + w[1:].sum() for w in drawn]
     with pytest.raises(ValueError, match="has no sample_weight"):
-        OnlineBagging(Counter(), 2, random_state=1).fit(X, y, sample_weight=np.full(50, 0.5))
+        sk.OnlineBagging(Counter(), 2, random_state=1).fit(X, y, sample_weight=np.full(50, 0.5))
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
 def test_a_member_without_finite_probabilities_has_no_say() -> None:
-    bag = OnlineBagging(GaussianNB(), 2, random_state=0)
+    bag = sk.OnlineBagging(GaussianNB(), 2, random_state=0)
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
     bag.fit(np.tile(X, (5, 1)), np.tile(y, 5))
     bag.estimators_[0].var_[:] = np.nan
@@ -293,7 +283,7 @@ def test_a_member_without_an_answer_has_no_vote() -> None:
             return np.array([None if row[0] < 0 else "b" for row in X], dtype=object)
 
     X, y = np.array([[1.0], [-1.0]]), ["b", "a"]
-    for model in (OnlineBagging(Silent(), 2), DynamicWeightedMajority(Silent(), period=1)):
+    for model in (sk.OnlineBagging(Silent(), 2), sk.DynamicWeightedMajority(Silent(), period=1)):
         model.fit(X, y)
         np.testing.assert_array_equal(model.predict_proba(X), [[0.0, 1.0], [0.5, 0.5]])
 
@@ -309,12 +299,12 @@ def test_a_member_without_an_answer_has_no_vote() -> None:
 )
 def test_a_fitted_bag_refuses_other_members_and_detectors(began: Any, new: Any, said: str) -> None:
     X, y = np.random.default_rng(0).random((20, 2)), np.arange(20) % 2
-    model = OnlineBagging(SGDClassifier(), 2, detector=began, random_state=0)
+    model = sk.OnlineBagging(SGDClassifier(), 2, detector=began, random_state=0)
     model.fit(X, y).partial_fit(X, y).set_params(**new)
     with pytest.raises(ValueError, match=rf"{said}.*fixed at the first call.*fit"):
         model.partial_fit(X, y)
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
-    with pytest.raises(ModelError, match=said):
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
+    with pytest.raises(sk.ModelError, match=said):
         evaluator.evaluate({"m": model}, X, y, warm_start=True)
     model.fit(X, y)
     assert len(model.estimators_) == model.n_estimators
@@ -323,14 +313,14 @@ def test_a_fitted_bag_refuses_other_members_and_detectors(began: Any, new: Any, 
 @pytest.mark.parametrize(
     ("model", "error"),
     [
-        (OnlineBagging(SGDClassifier(), 0), "n_estimators"),
-        (OnlineBagging(SGDClassifier(), detector="ADWIN"), "detector"),
-        (OnlineBagging(DecisionTreeClassifier()), "no partial_fit"),
-        (OnlineBagging(make_stream_pipeline(StandardScaler())), "needs a classifier"),
-        (DynamicWeightedMajority(Perceptron(), beta=1.0), "beta"),
-        (DynamicWeightedMajority(Perceptron(), period=0), "period"),
-        (DynamicWeightedMajority(Perceptron(), threshold=1.0), "threshold"),
-        (DynamicWeightedMajority(Perceptron(), max_estimators=0), "max_estimators"),
+        (sk.OnlineBagging(SGDClassifier(), 0), "n_estimators"),
+        (sk.OnlineBagging(SGDClassifier(), detector="ADWIN"), "detector"),
+        (sk.OnlineBagging(DecisionTreeClassifier()), "no partial_fit"),
+        (sk.OnlineBagging(sk.make_stream_pipeline(StandardScaler())), "needs a classifier"),
+        (sk.DynamicWeightedMajority(Perceptron(), beta=1.0), "beta"),
+        (sk.DynamicWeightedMajority(Perceptron(), period=0), "period"),
+        (sk.DynamicWeightedMajority(Perceptron(), threshold=1.0), "threshold"),
+        (sk.DynamicWeightedMajority(Perceptron(), max_estimators=0), "max_estimators"),
     ],
     ids=repr,
 )

@@ -65,7 +65,7 @@ EXAMPLES: dict[type, list[Any]] = {
         DynamicWeightedMajority(IncrementalGaussianNB(), period=7, max_estimators=3, random_state=0)
     ],
     OnlineBagging: [
-        OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0),
+        OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0)
     ],
     OnlineConformalRegressor: [
         OnlineConformalRegressor(SGDRegressor(random_state=0), step_size=0.1, window_size=50)
@@ -306,10 +306,7 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda e: repr(e)[:70
 def test_scikit_learn_checks(estimator: Any) -> None:
     # Joined: there are two thousand of them, and most take less time than a test of its own.
     results = check_estimator(
-        estimator,
-        expected_failed_checks=expected_failures(estimator),
-        on_skip=None,
-        on_fail=None,
+        estimator, expected_failed_checks=expected_failures(estimator), on_skip=None, on_fail=None
     )
     assert len(results) > 30
     for result in results:
@@ -368,8 +365,7 @@ def _rows(model: Any) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.filterwarnings("ignore")  # forty rows leave much undefined
 @every_model
-def test_predict_equals_evaluate(model: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_predict_equals_evaluate(model: Any, rng: np.random.Generator) -> None:
     X = rng.random((40, 3))
     y = rng.choice(["a", "b", "c"], 40) if is_classifier(model) else rng.random(40)
     seeds = [name for name in model.get_params() if name.endswith("random_state")]
@@ -382,8 +378,7 @@ def test_predict_equals_evaluate(model: Any) -> None:
 
 
 @every_model
-def test_rows_of_weight_zero_leave_no_trace(model: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_rows_of_weight_zero_leave_no_trace(model: Any, rng: np.random.Generator) -> None:
     X = rng.random((60, 3))
     y = rng.choice(["a", "b", "c"], 60) if is_classifier(model) else rng.random(60)
     weight = (rng.random(60) < 0.7).astype(float)

@@ -8,25 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+import skstream as sk
 from benchmarks.bench_estimators import Case, cases, how
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    Polling,
-    PrequentialEvaluator,
-)
-from skstream.core.engine.answers import ModelError
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "estimators.md"
 N_ROWS = 48  # MiniBatchKMeans changes its way with fewer
 N_FEW = 36
 CASES = {case.name: case for case in cases(N_ROWS)}
 EVALUATORS = [
-    PrequentialEvaluator("error", n_warmup=20, random_state=0),
-    KFoldEvaluator("error", n_folds=2, n_warmup=20, random_state=0),
-    DelayedEvaluator("error", delay=3, n_warmup=20, random_state=0, polling=Polling(n_bins=2)),
-    HoldoutEvaluator("error", holdout="next", every=10, n_warmup=20, random_state=0),
+    sk.PrequentialEvaluator("error", n_warmup=20, random_state=0),
+    sk.KFoldEvaluator("error", n_folds=2, n_warmup=20, random_state=0),
+    sk.DelayedEvaluator(
+        "error", delay=3, n_warmup=20, random_state=0, polling=sk.Polling(n_bins=2)
+    ),
+    sk.HoldoutEvaluator("error", holdout="next", every=10, n_warmup=20, random_state=0),
 ]
 
 
@@ -66,7 +61,7 @@ def test_runs_or_is_refused_in_every_evaluator(name: str, place: int) -> None:
         warnings.simplefilter("ignore")
         try:
             result = evaluator.evaluate({"model": case.model}, case.X[:N_FEW], case.y[:N_FEW])
-        except ModelError as error:
+        except sk.ModelError as error:
             assert refused, error
             assert str(error).startswith("Model 'model'")
         else:

@@ -41,9 +41,7 @@ def shorter(example: Path, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(example: Path, tmp_path: Path, run_program: Run) -> None:
-    pytest.importorskip("matplotlib", reason="examples draw pictures")
-    pytest.importorskip("pyarrow", reason="examples read Parquet files")
+def test_example_runs(example, tmp_path, run_program, matplotlib, pa):
     run_program(shorter(example, tmp_path), tmp_path, OPTIONS.get(example.stem, []))
 
 

@@ -139,8 +139,7 @@ def test_forms_of_max_features(max_features, n) -> None:
 
 
 @newest_alone
-def test_a_leaf_watches_its_own_features_only() -> None:
-    rng = np.random.default_rng(0)
+def test_a_leaf_watches_its_own_features_only(rng: np.random.Generator) -> None:
     X = rng.random((4000, 3))
     y = (X[:, 0] > 0.5).astype(int)
     forest = AdaptiveRandomForestClassifier(
@@ -155,9 +154,8 @@ def test_a_leaf_watches_its_own_features_only() -> None:
     assert (np.array(shares)[~informed] < 0.7).all()
 
 
-def test_a_patch_is_a_tree_of_some_features() -> None:
+def test_a_patch_is_a_tree_of_some_features(rng: np.random.Generator) -> None:
     """Streaming random patches: all leaves of a tree watch the same features."""
-    rng = np.random.default_rng(0)
     X = rng.random((3000, 6)).round(2)
     y = (X[:, 0] + X[:, 3] > 1).astype(int) + (X[:, 5] > 0.7)
     rules = {"grace_period": 30, "delta": 0.2, "tau": 0.3}
@@ -184,8 +182,7 @@ def test_a_patch_is_a_tree_of_some_features() -> None:
     assert len(drawn_by_all) > 1
 
 
-def test_a_later_patch_has_other_features() -> None:
-    rng = np.random.default_rng(0)
+def test_a_later_patch_has_other_features(rng: np.random.Generator) -> None:
     X, y = rng.random((600, 8)), np.arange(600) % 2
     forest = AdaptiveRandomForestClassifier(
         1,
@@ -220,8 +217,7 @@ def test_another_number_of_trees_has_a_sentence() -> None:
 
 
 @newest_alone
-def test_each_tree_keeps_below_the_limit_of_memory() -> None:
-    rng = np.random.default_rng(0)
+def test_each_tree_keeps_below_the_limit_of_memory(rng: np.random.Generator) -> None:
     X = rng.random((6000, 8))
     y = (X[:, 0] + X[:, 1] > 1).astype(int)
     limited = AdaptiveRandomForestClassifier(3, max_bytes=60_000, random_state=0).fit(X, y)

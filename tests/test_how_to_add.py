@@ -14,14 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score
 
-from skstream import (
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    PersistentRegressor,
-    PrequentialEvaluator,
-    RunOptions,
-)
+import skstream as sk
 from skstream.drift import DriftDetector
 from skstream.metrics import Measure
 from skstream.streams import make_demo_stream
@@ -66,8 +59,8 @@ def test_little_is_written(heading: str) -> None:
 def test_a_measure() -> None:
     measure = added("A measure")["YOUDEN"]
     X, y, _ = next(iter(make_demo_stream(600)))
-    models = {"majority": MajorityClass(), "persistent": Persistent()}
-    evaluator = KFoldEvaluator([measure], n_folds=6, forgetting="window:300", random_state=0)
+    models = {"majority": sk.MajorityClass(), "persistent": sk.Persistent()}
+    evaluator = sk.KFoldEvaluator([measure], n_folds=6, forgetting="window:300", random_state=0)
     result = evaluator.evaluate(models, X, y)
     batch = partial(balanced_accuracy_score, adjusted=True)
     for name in models:
@@ -79,7 +72,7 @@ def test_a_measure() -> None:
         np.testing.assert_allclose(own, of_rows, rtol=1e-12, atol=1e-12)
     assert result.measures["youden_j"].higher_is_better is True
     assert result.compare("majority", "persistent").better == "persistent"
-    under_another_name = KFoldEvaluator({"error": measure}, n_folds=6, random_state=0)
+    under_another_name = sk.KFoldEvaluator({"error": measure}, n_folds=6, random_state=0)
     assert under_another_name.evaluate(models, X, y).compare(*models).better == "persistent"
 
 
@@ -90,9 +83,9 @@ def test_a_measure_of_unknown_series_is_refused() -> None:
 
 def test_a_measure_is_refused_where_its_needs_are_not_met() -> None:
     measure = added("A measure")["YOUDEN"]
-    evaluator = PrequentialEvaluator([measure])
+    evaluator = sk.PrequentialEvaluator([measure])
     with pytest.raises(ValueError, match="'youden_j' needs labels: it is one of classification"):
-        evaluator.evaluate(PersistentRegressor(), [[0.0], [1.0]], [0.5, 0.7])
+        evaluator.evaluate(sk.PersistentRegressor(), [[0.0], [1.0]], [0.5, 0.7])
     with pytest.raises(ValueError, match="'needs' parameter of Measure"):
         Measure(name="odd", formula=lambda sums: sums["wrong"], needs="rows")
 
@@ -123,7 +116,7 @@ def test_a_protocol() -> None:
         run.update(X[rows], y[rows])
     assert run.close().result().scores == whole.scores
     assert str(whole).startswith("every n-th row evaluation after 400 rows")
-    evaluator.run = RunOptions(kernels=False)
+    evaluator.run = sk.RunOptions(kernels=False)
     assert evaluator.evaluate(SGDClassifier(), X, y).scores == whole.scores
     asked = np.array(
         [answer is not None for answer in whole.predictions("SGDClassifier", every_row=True)]
@@ -143,14 +136,14 @@ def test_a_protocol() -> None:
 def test_a_faulty_protocol_is_named(attributes: dict[str, Any], words: str) -> None:
     faulty = type("Faulty", (added("A protocol")["EveryNthEvaluator"],), attributes)
     with pytest.raises(TypeError, match=rf"Faulty\.{words}"):
-        faulty("accuracy").evaluate(Persistent(), make_demo_stream(20))
+        faulty("accuracy").evaluate(sk.Persistent(), make_demo_stream(20))
 
 
 @pytest.mark.parametrize("n", [0, "a"])
 def test_parameters_of_a_protocol_are_checked(n: Any) -> None:
     evaluator = added("A protocol")["EveryNthEvaluator"]("accuracy", n=n)
     with pytest.raises(ValueError, match="'n' parameter of EveryNthEvaluator must be an int"):
-        evaluator.evaluate(Persistent(), make_demo_stream(20))
+        evaluator.evaluate(sk.Persistent(), make_demo_stream(20))
 
 
 @examples(20)
@@ -161,7 +154,7 @@ def test_a_kernel(cuts: list[int], seed: int) -> None:
     X = np.zeros((200, 1))
     found = {}
     for engine in ("auto", "loop"):
-        evaluator = PrequentialEvaluator("mae", run=RunOptions(kernels=engine == "auto"))
+        evaluator = sk.PrequentialEvaluator("mae", run=sk.RunOptions(kernels=engine == "auto"))
         run = evaluator.start(model, return_models=True)
         for rows in np.split(np.arange(200), sorted(cuts)):
             run.update(X[rows], y[rows])
@@ -170,13 +163,13 @@ def test_a_kernel(cuts: list[int], seed: int) -> None:
     fast, slow = found["auto"], found["loop"]
     assert fast.scores == slow.scores
     assert vars(fast.models["MeanSoFar"]) == vars(slow.models["MeanSoFar"])
-    weighted = PrequentialEvaluator("mae").evaluate(model, X, y, sample_weight=np.arange(200) + 1.0)
+    weighted = sk.PrequentialEvaluator("mae").evaluate(
+        model, X, y, sample_weight=np.arange(200) + 1.0
+    )
     assert "no kernel" in weighted.paths["MeanSoFar"]
 
 
-def test_a_display() -> None:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_a_display(matplotlib: Any, pd: Any) -> None:
     from skstream import PrequentialEvaluator
     from tests.plotting.test_every_display import MODELS, check_display, evaluated
 
@@ -188,8 +181,7 @@ def test_a_display() -> None:
     assert frame["regret"].min() == 0
 
 
-def test_a_display_of_a_loss() -> None:
-    pytest.importorskip("matplotlib")
+def test_a_display_of_a_loss(matplotlib: Any) -> None:
     from matplotlib import pyplot
 
     from skstream.metrics import Measure
@@ -197,7 +189,7 @@ def test_a_display_of_a_loss() -> None:
 
     kind = added("A display")["RegretDisplay"]
     result = evaluated(
-        PrequentialEvaluator(["accuracy", "error", Measure(lambda y, p: 0.5, name="x")])
+        sk.PrequentialEvaluator(["accuracy", "error", Measure(lambda y, p: 0.5, name="x")])
     )
     regrets = [kind.from_result(result, metric).regret for metric in ("accuracy", "error")]
     for name, of_accuracy in regrets[0].items():

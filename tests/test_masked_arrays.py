@@ -7,6 +7,7 @@ import pytest
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 
+import skstream as sk
 from skstream import (
     DelayedEvaluator,
     Persistent,
@@ -18,7 +19,6 @@ from skstream import (
     prequential_predict,
     stats,
 )
-from skstream.baselines import MeanRegressor
 from skstream.drift import ADWIN
 from skstream.metrics import kappa_score, kappa_temporal_score
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -185,12 +185,12 @@ def test_functions_refuse_masked_values(call):
         partial(TemporalCorrection, GaussianNB()),
         partial(TemporallyAugmented, GaussianNB()),
         IncrementalGaussianNB,
-        MeanRegressor,
+        sk.MeanRegressor,
     ],
 )
 def test_estimators_refuse_masked_rows_and_labels(make):
     model = make()
-    known = {} if make is MeanRegressor else {"classes": [0, 1]}
+    known = {} if make is sk.MeanRegressor else {"classes": [0, 1]}
     with pytest.raises(ValueError, match=r"y\[2\] is masked"):
         model.partial_fit(X, masked(Y), **known)
     with pytest.raises(ValueError, match=r"X\[0, 0\] is masked"):

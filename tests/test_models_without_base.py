@@ -11,20 +11,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    ModelError,
-    PrequentialEvaluator,
-    RunOptions,
-    prequential_predict,
-)
-from skstream.adaptive import DriftReset
+import skstream as sk
 from skstream.base import learner
-from skstream.evaluation import load_run
-from skstream.noise import LabelNoise
-from skstream.pipeline import StreamPipeline, make_stream_pipeline
-from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
 from skstream.utils._validation import is_classifier, is_fitted, is_regressor
 
@@ -102,31 +90,34 @@ def majority_by_hand(classes=("down", "up")):
 @pytest.mark.parametrize("model", [Counter(), OnlyMixin()])
 def test_evaluators_take_them(model) -> None:
     expected = majority_by_hand()
-    np.testing.assert_array_equal(prequential_predict(model, X, Y), expected)
-    for evaluator in (PrequentialEvaluator("accuracy"), DelayedEvaluator("accuracy", delay=0)):
+    np.testing.assert_array_equal(sk.prequential_predict(model, X, Y), expected)
+    for evaluator in (
+        sk.PrequentialEvaluator("accuracy"),
+        sk.DelayedEvaluator("accuracy", delay=0),
+    ):
         scores = evaluator.evaluate({"m": model}, X, Y).scores
         assert scores["m"]["accuracy"] == np.mean(expected == Y[1:])
-    KFoldEvaluator("accuracy", n_folds=2).evaluate(model, X, Y)
+    sk.KFoldEvaluator("accuracy", n_folds=2).evaluate(model, X, Y)
     assert model.counts == {}  # a copy has learnt
 
 
 def test_wrappers_and_pipelines_take_them() -> None:
     expected = majority_by_hand()
     for model in (
-        make_stream_pipeline(StandardScaler(), Counter()),
-        make_stream_pipeline(Centre(), Counter()),
-        TemporallyAugmented(Counter()),
-        DriftReset(Counter()),
-        LabelNoise(Counter(), noise=0.0),
-        LabelNoise(make_stream_pipeline(Centre(), Counter()), noise=0.0),
+        sk.make_stream_pipeline(StandardScaler(), Counter()),
+        sk.make_stream_pipeline(Centre(), Counter()),
+        sk.TemporallyAugmented(Counter()),
+        sk.DriftReset(Counter()),
+        sk.LabelNoise(Counter(), noise=0.0),
+        sk.LabelNoise(sk.make_stream_pipeline(Centre(), Counter()), noise=0.0),
     ):
-        np.testing.assert_array_equal(prequential_predict(model, X, Y), expected)
+        np.testing.assert_array_equal(sk.prequential_predict(model, X, Y), expected)
         assert is_classifier(model)
         clone(model).fit(X, Y).predict(X)
-        KFoldEvaluator("accuracy", n_folds=2).evaluate(model, X, Y)
-    corrected = TemporalCorrection(Counter()).fit(X, Y)
+        sk.KFoldEvaluator("accuracy", n_folds=2).evaluate(model, X, Y)
+    corrected = sk.TemporalCorrection(Counter()).fit(X, Y)
     assert corrected.predict_proba(X[:1]).shape == (1, 2)
-    fitted = make_stream_pipeline(Centre(), StandardScaler()).fit(X)
+    fitted = sk.make_stream_pipeline(Centre(), StandardScaler()).fit(X)
     np.testing.assert_allclose(fitted[0].transform(X).mean(axis=0), 0.0, atol=1e-12)
 
 
@@ -148,17 +139,17 @@ class WithoutClasses:
 
 
 def test_without_classes_they_go_on_after_a_checkpoint(tmp_path) -> None:
-    expected = prequential_predict(WithoutClasses(), X, Y).tolist()
-    models = {"alone": WithoutClasses(), "in a pipeline": make_stream_pipeline(WithoutClasses())}
-    models["augmented"] = TemporallyAugmented(WithoutClasses())
-    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
+    expected = sk.prequential_predict(WithoutClasses(), X, Y).tolist()
+    models = {"alone": WithoutClasses(), "in a pipeline": sk.make_stream_pipeline(WithoutClasses())}
+    models["augmented"] = sk.TemporallyAugmented(WithoutClasses())
+    evaluator = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True))
     run = evaluator.start(models, classes=["down", "up"])
     run.update(X[:20], Y[:20])
     run.save(tmp_path / "run")
-    run = load_run(tmp_path / "run")
+    run = sk.load_run(tmp_path / "run")
     run.update(X[20:], Y[20:])
-    folder = PrequentialEvaluator(
-        "accuracy", run=RunOptions(checkpoint=tmp_path / "folder", keep_tape=True)
+    folder = sk.PrequentialEvaluator(
+        "accuracy", run=sk.RunOptions(checkpoint=tmp_path / "folder", keep_tape=True)
     )
     for result in (run.result(), folder.evaluate(models, X, Y)):
         for name in models:
@@ -170,7 +161,7 @@ def test_what_they_are() -> None:
     assert is_regressor(Mean()) and is_regressor(OldRegressor())
     assert not is_classifier(Centre()) and not is_regressor(Centre())
     assert not is_fitted(Counter()) and not is_fitted(OnlyMixin())
-    result = PrequentialEvaluator("mae").evaluate(Mean(), X, X[:, 0])
+    result = sk.PrequentialEvaluator("mae").evaluate(Mean(), X, X[:, 0])
     assert result.scores["Mean"]["mae"] > 0
     frozen = FrozenEstimator(Counter().partial_fit(X, Y, classes=["down", "up"]))
     assert is_classifier(frozen)
@@ -219,22 +210,24 @@ class NotCopied(Counter):
     ],
 )
 def test_what_they_lack_is_named(model, message) -> None:
-    with pytest.raises((TypeError, ModelError), match=f"Model 'm'.*{message}"):
-        PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
-    for meta in (TemporalCorrection, TemporallyAugmented, LabelNoise, DriftReset):
+    with pytest.raises((TypeError, sk.ModelError), match=f"Model 'm'.*{message}"):
+        sk.PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
+    for meta in (sk.TemporalCorrection, sk.TemporallyAugmented, sk.LabelNoise, sk.DriftReset):
         with pytest.raises(TypeError, match=type(model).__name__):
             meta(model).partial_fit(X, Y, classes=["down", "up"])
-    pipeline = make_stream_pipeline(Centre(), model)
+    pipeline = sk.make_stream_pipeline(Centre(), model)
     if isinstance(model, WithoutPartialFit | NotCopied):
         with pytest.raises(TypeError, match=message):
             pipeline.partial_fit(X, Y, classes=["down", "up"])
     for warm_start in (False, True):
-        with pytest.raises((TypeError, ModelError), match=f"Model 'm'.*{type(model).__name__}"):
-            PrequentialEvaluator("accuracy").evaluate({"m": pipeline}, X, Y, warm_start=warm_start)
+        with pytest.raises((TypeError, sk.ModelError), match=f"Model 'm'.*{type(model).__name__}"):
+            sk.PrequentialEvaluator("accuracy").evaluate(
+                {"m": pipeline}, X, Y, warm_start=warm_start
+            )
     with pytest.raises(TypeError, match=r"'m': WithoutPredict .* no method transform"):
-        StreamPipeline([("m", WithoutPredict()), ("n", Counter())]).fit(X, Y)
+        sk.StreamPipeline([("m", WithoutPredict()), ("n", Counter())]).fit(X, Y)
     with pytest.raises(TypeError, match=r"gives none.*Use a model with predict_proba"):
-        TemporalCorrection(make_stream_pipeline(WithoutProba())).fit(X, Y)
+        sk.TemporalCorrection(sk.make_stream_pipeline(WithoutProba())).fit(X, Y)
 
 
 class WithoutProba(Counter):
@@ -270,7 +263,7 @@ class Hides(Counter):
 
 
 def test_what_they_have_learnt_before_is_warned_of() -> None:
-    evaluator = PrequentialEvaluator("accuracy")
+    evaluator = sk.PrequentialEvaluator("accuracy")
     learnt = Knows()
     learnt.partial_fit(X, Y)
     other = Counter(start=2)
@@ -279,7 +272,7 @@ def test_what_they_have_learnt_before_is_warned_of() -> None:
         with pytest.warns(UserWarning, match=r"Model 'm' has no get_params.*warm_start=True"):
             evaluator.evaluate({"m": model}, X, Y)
     with pytest.warns(UserWarning, match=r"Model 'Knows' has no get_params"):
-        prequential_predict(learnt, X, Y)
+        sk.prequential_predict(learnt, X, Y)
     before = np.random.get_state()[2]
     hides = Hides(3)
     hides.counts = {"up": 1, "down": 2}
@@ -287,8 +280,8 @@ def test_what_they_have_learnt_before_is_warned_of() -> None:
         warnings.simplefilter("error")
         for model in (Knows(), Counter(start=2), Drawn(), hides, Mean()):
             measure = "mae" if isinstance(model, Mean) else "accuracy"
-            PrequentialEvaluator(measure).evaluate(model, X, X[:, 0] if measure == "mae" else Y)
-        warm = PrequentialEvaluator("accuracy", n_warmup=0, run=RunOptions(keep_tape=True))
+            sk.PrequentialEvaluator(measure).evaluate(model, X, X[:, 0] if measure == "mae" else Y)
+        warm = sk.PrequentialEvaluator("accuracy", n_warmup=0, run=sk.RunOptions(keep_tape=True))
         result = warm.evaluate({"m": learnt}, X, Y, warm_start=True)
     assert np.random.get_state()[2] == before
     assert result.predictions("m", every_row=True)[0] == learnt.predict(X[:1])[0]
@@ -298,31 +291,31 @@ def test_what_parts_have_learnt_before_is_warned_of() -> None:
     """They are copied with what is around them, and keep it there, too."""
     learnt = Knows()
     learnt.partial_fit(X, Y)
-    frozen = make_stream_pipeline(FrozenEstimator(StandardScaler().fit(X)), Knows())
+    frozen = sk.make_stream_pipeline(FrozenEstimator(StandardScaler().fit(X)), Knows())
     for model in (
-        make_stream_pipeline(StandardScaler(), learnt),
-        TemporallyAugmented(learnt),
-        TemporallyAugmented(make_stream_pipeline(StandardScaler(), learnt)),
+        sk.make_stream_pipeline(StandardScaler(), learnt),
+        sk.TemporallyAugmented(learnt),
+        sk.TemporallyAugmented(sk.make_stream_pipeline(StandardScaler(), learnt)),
     ):
         with pytest.warns(UserWarning, match=r"Knows inside model 'm' has no get_params"):
-            PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
+            sk.PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y, warm_start=True)
-            PrequentialEvaluator("accuracy").evaluate({"m": frozen}, X, Y)
+            sk.PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y, warm_start=True)
+            sk.PrequentialEvaluator("accuracy").evaluate({"m": frozen}, X, Y)
 
 
 def test_what_parts_have_learnt_is_left_out_with_a_warning() -> None:
     """What is around them makes clones, which know nothing; unless it has learnt itself."""
     learnt = SGDClassifier(random_state=0).partial_fit(X, Y, classes=np.unique(Y))
-    scaled = make_stream_pipeline(StandardScaler(), learnt)
-    warm = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
-    for model in (scaled, TemporallyAugmented(learnt)):
+    scaled = sk.make_stream_pipeline(StandardScaler(), learnt)
+    warm = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True))
+    for model in (scaled, sk.TemporallyAugmented(learnt)):
         with pytest.warns(UserWarning, match="SGDClassifier inside model 'm' has learnt, and the"):
             result = warm.evaluate({"m": model}, X, Y, warm_start=True)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            new = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True)).evaluate(
+            new = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True)).evaluate(
                 {"m": model}, X, Y
             )
             warm.evaluate(
@@ -357,5 +350,5 @@ class Everything:
     ],
 )
 def test_parameters_that_cannot_be_listed(model, message) -> None:
-    with pytest.raises(ModelError, match=f"Model 'm' failed while being copied: .*{message}"):
-        PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
+    with pytest.raises(sk.ModelError, match=f"Model 'm' failed while being copied: .*{message}"):
+        sk.PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)

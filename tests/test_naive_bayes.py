@@ -14,6 +14,7 @@ from skstream import DelayedEvaluator, Polling, PrequentialEvaluator, RunOptions
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._data import load_stream
 from tests._examples import examples
+from tests.kernels._reference import both_ways
 
 ATTRIBUTES = ("theta_", "var_", "raw_var_", "class_count_", "class_prior_", "epsilon_")
 TOTALS = ("total_count_", "total_mean_", "total_var_")
@@ -53,9 +54,7 @@ def assert_same_model(one: Any, other: Any) -> None:
     weighted=st.booleans(),
     smoothing=st.sampled_from([1e-9, 1e-3, 0.5]),
 )
-def test_row_by_row_is_one_fit(
-    seed: int, n: int, size: int, weighted: bool, smoothing: float
-) -> None:
+def test_row_by_row_is_one_fit(seed, n, size, weighted, smoothing):
     X, y = stream(seed, n)
     weight = np.random.default_rng(seed).random(n) + 0.01 if weighted else None
     model = IncrementalGaussianNB(var_smoothing=smoothing)
@@ -143,9 +142,8 @@ def test_says_what_is_wrong_with_labels() -> None:
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
-def test_probabilities_sum_to_one_where_likelihoods_are_tiny(engine: str) -> None:
+def test_probabilities_sum_to_one_where_likelihoods_are_tiny(engine, rng):
     """A column that is constant for long, beside one of small numbers, gives scores of -1e10."""
-    rng = np.random.default_rng(0)
     X = np.column_stack([1e-3 * rng.normal(size=400), np.zeros(400)])
     X[300:, 1] = 1.0 + rng.normal(size=100)
     y = rng.integers(0, 2, 400)
@@ -167,17 +165,12 @@ def test_electricity_with_late_labels_is_scored_to_its_end() -> None:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as an error, it would send rows to the loop
 @pytest.mark.parametrize("scale", [1e-90, 1e-45, 1e-30, 1e30, 1e55, 1e90])
-def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale: float) -> None:
+def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale, rng):
     """Products of variances, of which the kernel takes one logarithm, stay within range."""
-    rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 100)
     X = scale * (rng.normal(size=(100, 2)) + y[:, None])
-    kernel, loop = (
-        PrequentialEvaluator(
-            "log_loss", n_warmup=20, random_state=0, run=RunOptions(kernels=engine == "auto")
-        ).evaluate({"m": IncrementalGaussianNB()}, X, y)
-        for engine in ("auto", "loop")
-    )
+    evaluator = PrequentialEvaluator("log_loss", n_warmup=20, random_state=0)
+    kernel, loop = both_ways(evaluator, IncrementalGaussianNB(), X, y)
     assert kernel.scores["m"]["log_loss"] == pytest.approx(loop.scores["m"]["log_loss"], rel=1e-9)
 
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
+from skstream import PrequentialEvaluator, make_stream_pipeline
 from skstream.baselines import MajorityClass
 from skstream.kernels import Task
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -19,16 +19,8 @@ from skstream.noise import LabelNoise, with_noise
 from skstream.streams import make_demo_stream
 from skstream.utils._seeds import row_hashes
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    cut,
-    make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
-    running,
-    twin,
-)
+from tests.kernels import _reference as ref
+from tests.kernels._reference import both_ways
 
 SGD = SGDClassifier(random_state=0)
 
@@ -56,9 +48,7 @@ def test_the_draws_are_those_of_the_first_release():
     assert noisy.tolist() == [3, 3, 2, 0, 3, 0, 0, 1, 1, 0, 0, 2, 2, 3, 0, 0, 2, 0, 1, 0]
 
 
-def test_equal_rows_have_equal_hashes_in_every_container():
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
+def test_equal_rows_have_equal_hashes_in_every_container(pd, rng):
     X = rng.poisson(0.7, size=(30, 4)).astype(np.float64)
     expected = row_hashes(X)
     assert len(set(expected.tolist())) == len(np.unique(X, axis=0))
@@ -101,7 +91,7 @@ def test_weights_count_like_repetition():
 
 @given(
     seed=st.integers(0, 2**32 - 1),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     n_classes=st.integers(1, 4),
     weighted=st.booleans(),
     has_learnt=st.booleans(),
@@ -114,13 +104,13 @@ def test_kernel_is_the_loop(seed, timeline, n_classes, weighted, has_learnt):
     task = Task(np.array(["a", "b", "c", "d"])[:n_classes])
     weight = rng.integers(1, 4, n) * 0.7 if weighted else None
     X = rng.integers(0, 2, size=(n, 2))
-    block = make_block(X, rng.integers(0, n_classes, n), timeline, rng, weight)
+    block = ref.make_block(X, rng.integers(0, n_classes, n), timeline, rng, weight)
     if has_learnt:
         model.partial_fit(np.ones((2, 2)), task.classes[[0, 0]], classes=task.classes)
-    literal = twin(model)
-    expected = run_literally(literal, block, task)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    literal = ref.twin(model)
+    expected = ref.run_literally(literal, block, task)
+    kernel = ref.running(model, task)
+    answers = ref.run_kernel(kernel, ref.cut(block, ref.random_cuts(block, rng)))
     np.testing.assert_array_equal(answers, expected)
     kernel.export()
     assert joblib.hash(model) == joblib.hash(literal)
@@ -135,9 +125,8 @@ def test_noise_of_a_pipeline_under_batches():
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3])
-def test_probabilities_are_as_wrong_as_the_labels(n_classes):
+def test_probabilities_are_as_wrong_as_the_labels(n_classes, rng):
     """They are the inner model's, but that those of the old and the new answer are exchanged."""
-    rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), np.array(["a", "b", "c"])[np.arange(200) % n_classes]
     model = LabelNoise(IncrementalGaussianNB(), noise=0.4, random_state=0).fit(X, y)
     inner, shares = model.estimator_.predict_proba(X), model.predict_proba(X)
@@ -160,12 +149,7 @@ def test_the_kernel_gives_the_probabilities_of_the_loop(n_classes):
             make_stream_pipeline(StandardScaler(), Rising()), noise=0.4, random_state=0
         ),
     }
-    results = [
-        PrequentialEvaluator(
-            "log_loss", random_state=0, run=RunOptions(kernels=engine == "auto", keep_tape=True)
-        ).evaluate(models, X, y)
-        for engine in ("auto", "loop")
-    ]
+    results = both_ways(PrequentialEvaluator("log_loss", random_state=0), models, X, y)
     assert results[0].paths["bayes"] == "kernel" and "loop" in results[0].paths["looped inside"]
     for name in models:
         np.testing.assert_array_equal(*(result.tape.answers[name] for result in results))

@@ -6,15 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from skstream import (
-    DriftReset,
-    KFoldEvaluator,
-    LabelNoise,
-    PrequentialEvaluator,
-    RunOptions,
-    prequential_predict,
-)
-from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
+import skstream as sk
 from skstream.kernels import Task
 from skstream.optimal import BayesOptimal
 from skstream.streams import (
@@ -27,23 +19,14 @@ from skstream.streams import (
 )
 from skstream.streams._generators._components import Component
 from skstream.testing import check_stream_estimator
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_same_state,
-    cut,
-    make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
-    running,
-)
+from tests.kernels import _reference as ref
 
 STREAM = load_testbed("NSCX")
 X, Y = STREAM.rows(0, 400)
 
 
 def test_the_answer_is_that_of_the_row():
-    result = PrequentialEvaluator("error").evaluate(BayesOptimal(STREAM), STREAM)
+    result = sk.PrequentialEvaluator("error").evaluate(BayesOptimal(STREAM), STREAM)
     assert result.paths == {"BayesOptimal": "kernel"}
     all_X, all_y = STREAM.rows(0, 10_001)
     best = STREAM.bayes_predict(all_X, np.arange(10_001))
@@ -52,21 +35,20 @@ def test_the_answer_is_that_of_the_row():
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
-@pytest.mark.parametrize("timeline", TIMELINES)
-def test_the_kernel_is_the_loop(timeline, method):
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("timeline", ref.TIMELINES)
+def test_the_kernel_is_the_loop(timeline, method, rng):
     task = Task(STREAM.classes, method)
-    block = make_block(X[:50], np.searchsorted(STREAM.classes, Y[:50]), timeline, rng)
+    block = ref.make_block(X[:50], np.searchsorted(STREAM.classes, Y[:50]), timeline, rng)
     literal = BayesOptimal(STREAM)
-    expected = run_literally(literal, block, task)
+    expected = ref.run_literally(literal, block, task)
     model = BayesOptimal(STREAM)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    kernel = ref.running(model, task)
+    answers = ref.run_kernel(kernel, ref.cut(block, ref.random_cuts(block, rng)))
     np.testing.assert_array_equal(answers, expected)
     kernel.kernel.export(kernel.state)
     assert model.n_rows_learnt_ == literal.n_rows_learnt_
     model.stream = literal.stream
-    assert_same_state(model, literal)
+    ref.assert_same_state(model, literal)
 
 
 def test_contract():
@@ -107,10 +89,10 @@ def test_rows_of_another_stream():
         BayesOptimal(STREAM).partial_fit(X, Y, sample_weight=np.ones(400))
     with pytest.raises(ValueError, match="The 'stream' parameter of BayesOptimal must be"):
         BayesOptimal(make_demo_stream(10)).fit(X, Y)
-    evaluator = KFoldEvaluator("error", n_folds=2, random_state=0)
+    evaluator = sk.KFoldEvaluator("error", n_folds=2, random_state=0)
     with pytest.raises(ValueError, match=r"\(model 'BayesOptimal'\) takes .* fits no folds"):
         evaluator.evaluate(BayesOptimal(STREAM), X, Y)
-    bag = OnlineBagging(BayesOptimal(STREAM), n_estimators=2, random_state=0)
+    bag = sk.OnlineBagging(BayesOptimal(STREAM), n_estimators=2, random_state=0)
     with pytest.raises(ValueError, match="ensemble around it, such as OnlineBagging, or folds"):
         bag.fit(X, Y)
 
@@ -118,26 +100,26 @@ def test_rows_of_another_stream():
 def test_rows_without_a_label_are_no_time():
     half = [label if k % 2 else None for k, label in enumerate(Y)]
     words = 'missing_labels="skip" a row without a label is not learnt, and BayesOptimal would'
-    evaluator = PrequentialEvaluator("error", missing_labels="skip")
+    evaluator = sk.PrequentialEvaluator("error", missing_labels="skip")
     with pytest.raises(ValueError, match=words):
         evaluator.evaluate(BayesOptimal(STREAM), X, half, classes=["A", "B"])
     with pytest.raises(ValueError, match=words):
-        evaluator.start({"a": LabelNoise(BayesOptimal(STREAM))}, classes=["A", "B"])
+        evaluator.start({"a": sk.LabelNoise(BayesOptimal(STREAM))}, classes=["A", "B"])
     with pytest.raises(ValueError, match=words):
-        prequential_predict(BayesOptimal(STREAM), X, half, missing_labels="skip")
+        sk.prequential_predict(BayesOptimal(STREAM), X, half, missing_labels="skip")
     whole = evaluator.evaluate(BayesOptimal(STREAM), take_rows(STREAM, 50))  # a label in every row
     assert whole.n_rows == 50
 
 
 def test_rows_with_another_number_are_refused():
-    evaluator = PrequentialEvaluator("error")
+    evaluator = sk.PrequentialEvaluator("error")
     later = drop_rows(STREAM, 9950)
     with pytest.raises(
         ValueError, match=r"Row 0 of the stream evaluated is row 9,950 .* drop_rows\("
     ):
         evaluator.evaluate(BayesOptimal(STREAM), later, warm_start=True)
     with pytest.raises(ValueError, match="Row 0 of the stream evaluated is row 9,950"):
-        prequential_predict(BayesOptimal(STREAM), later)
+        sk.prequential_predict(BayesOptimal(STREAM), later)
     twice = concat(take_rows(STREAM, 30), take_rows(STREAM, 30))
     with pytest.raises(ValueError, match="Row 59 of the stream evaluated is row 29 of"):
         evaluator.evaluate(BayesOptimal(STREAM), twice, warm_start=True)
@@ -148,7 +130,7 @@ def test_rows_with_another_number_are_refused():
 
 
 def test_a_stream_of_other_components_is_refused():
-    evaluator = PrequentialEvaluator("error")
+    evaluator = sk.PrequentialEvaluator("error")
     with pytest.raises(ValueError, match="comes from another GaussianMixtureStream than that of"):
         evaluator.evaluate(BayesOptimal(STREAM), take_rows(load_testbed("NSGT"), 50))
     other_rows = take_rows(load_testbed("NSCX", random_state=3), 50)  # of the same mixture
@@ -156,10 +138,9 @@ def test_a_stream_of_other_components_is_refused():
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
-def test_columns_in_another_order_are_refused(engine):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=STREAM.feature_names)
-    evaluator = PrequentialEvaluator("error", run=RunOptions(kernels=engine == "auto"))
+def test_columns_in_another_order_are_refused(engine, pd):
+    frame = pd.DataFrame(X, columns=STREAM.feature_names)
+    evaluator = sk.PrequentialEvaluator("error", run=sk.RunOptions(kernels=engine == "auto"))
     expected = evaluator.evaluate(BayesOptimal(STREAM), X[:150], Y[:150]).scores
     for rows in (frame[:150], frame[:150].set_axis(["a", "b"], axis=1)):
         assert evaluator.evaluate(BayesOptimal(STREAM), rows, Y[:150]).scores == expected
@@ -170,14 +151,14 @@ def test_columns_in_another_order_are_refused(engine):
 @pytest.mark.parametrize(
     "model",
     [
-        DriftReset(BayesOptimal(STREAM)),
-        DynamicWeightedMajority(BayesOptimal(STREAM)),
-        LabelNoise(DriftReset(LabelNoise(BayesOptimal(STREAM)))),
+        sk.DriftReset(BayesOptimal(STREAM)),
+        sk.DynamicWeightedMajority(BayesOptimal(STREAM)),
+        sk.LabelNoise(sk.DriftReset(sk.LabelNoise(BayesOptimal(STREAM)))),
     ],
     ids=["reset", "majority", "nested"],
 )
 def test_fresh_models_that_would_count_from_the_first_row_are_refused(model):
     with pytest.raises(ValueError, match="counts its rows from the first one again"):
-        PrequentialEvaluator("error").evaluate(model, STREAM)
+        sk.PrequentialEvaluator("error").evaluate(model, STREAM)
     with pytest.raises(ValueError, match="counts its rows from the first one again"):
         model.partial_fit(X[:1], Y[:1], classes=STREAM.classes)

@@ -12,8 +12,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDRegressor
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skstream import PrequentialEvaluator, RunOptions
+from skstream import PrequentialEvaluator
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from tests.kernels._reference import both_ways
 
 ROWS = np.arange(12.0).reshape(6, 2) ** 2
 TARGETS = np.array([3.0, -1.0, 4.0, 1.0, 5.0, 9.0])
@@ -162,13 +163,12 @@ def test_other_parts_of_a_column_transformer_learn_first() -> None:
     np.testing.assert_array_equal(pipeline[-1].rows_, np.column_stack([means_before(5), wanted]))
 
 
-def test_sparse_and_pandas_output_are_those_of_the_column_transformer() -> None:
-    pandas = pytest.importorskip("pandas")
+def test_sparse_and_pandas_output_are_those_of_the_column_transformer(pd: Any) -> None:
     encoder = OneHotEncoder(categories=[np.unique(ROWS[:, 1])])
     parts = [("mean", MeanTarget(), [0]), ("kinds", encoder, [1])]
     columns = ColumnTransformer(parts, sparse_threshold=1.0)
     sparse_rows = make_stream_pipeline(columns, Recorder())
-    frame = pandas.DataFrame(ROWS, columns=["a", "b"], index=np.arange(6) + 100)
+    frame = pd.DataFrame(ROWS, columns=["a", "b"], index=np.arange(6) + 100)
     named = ColumnTransformer([("mean", MeanTarget(), ["a"]), ("scale", StandardScaler(), ["b"])])
     frames = make_stream_pipeline(named).set_output(transform="pandas")
     for i in range(5):
@@ -181,19 +181,13 @@ def test_sparse_and_pandas_output_are_those_of_the_column_transformer() -> None:
 
 
 @every_step
-def test_an_evaluator_that_loops_over_it_alone_gives_the_same(step: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_an_evaluator_that_loops_over_it_alone_gives_the_same(step, rng):
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
     model = make_stream_pipeline(step, SGDRegressor(random_state=0))
-    answers = []
-    for engine in ("loop", "auto"):
-        evaluator = PrequentialEvaluator(
-            "mae", n_warmup=3, run=RunOptions(kernels=engine == "auto")
-        )
-        result = evaluator.evaluate({"m": model}, X, y)
-        answers.append(result.predictions("m", every_row=True))
+    results = both_ways(PrequentialEvaluator("mae", n_warmup=3), model, X, y)
+    answers = [one.predictions("m", every_row=True) for one in results]
     np.testing.assert_allclose(*answers, rtol=1e-12)
-    assert "MeanTarget" in result.paths["m"]
+    assert "MeanTarget" in results[0].paths["m"]
 
 
 def test_a_frozen_one_learns_nothing() -> None:

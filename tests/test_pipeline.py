@@ -159,7 +159,7 @@ def test_every_kind_fitted_by_its_parameters_is_tried() -> None:
         GaussianRandomProjection(),
         RBFSampler(gamma="scale"),
         CountVectorizer(),
-        make_pipeline(StandardScaler()),
+        make_pipeline(StandardScaler(), PCA()),
         make_column_transformer((PCA(), [0])),
         make_column_transformer((StandardScaler(), [0]), remainder=PCA()),
         make_stream_pipeline(StandardScaler(), PCA()),
@@ -174,8 +174,7 @@ def test_what_cannot_learn_is_refused_by_name(transformer) -> None:
     assert not hasattr(model, "pipeline_")
 
 
-def test_fitted_and_frozen_transformers_pass() -> None:
-    rng = np.random.default_rng(0)
+def test_fitted_and_frozen_transformers_pass(rng: np.random.Generator) -> None:
     X, y = rng.random((20, 3)), np.arange(20) % 2
     pca = PCA(2).fit(X)
     expected = clone(LOGISTIC)
@@ -210,15 +209,11 @@ class TestColumns:
 
     @pytest.mark.parametrize("bounds", [[0, 30], [0, 1, 2, 3, 30], list(range(31))])
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_parts_are_taught_their_columns(self, bounds, weighted) -> None:
-        rng = np.random.default_rng(0)
+    def test_parts_are_taught_their_columns(self, bounds, weighted, rng):
         X, y = rng.random((30, 4)), rng.integers(0, 2, 30)
         weight = rng.integers(1, 3, 30).astype(float) if weighted else None
         columns = make_column_transformer(
-            (StandardScaler(), [2, 0]),
-            ("drop", [3]),
-            (Normalizer(), []),
-            remainder=MinMaxScaler(),
+            (StandardScaler(), [2, 0]), ("drop", [3]), (Normalizer(), []), remainder=MinMaxScaler()
         )
         model = make_stream_pipeline(columns, LOGISTIC)
         for begin, end in itertools.pairwise(bounds):
@@ -253,8 +248,7 @@ class TestColumns:
             warnings.simplefilter("error")
             assert model.predict(X).shape == (30,)
 
-    def test_polars(self) -> None:
-        pl = pytest.importorskip("polars")
+    def test_polars(self, pl: Any) -> None:
         X = pl.DataFrame({"price": [1.0, 2.0, 4.0], "day": ["mo", "tu", "mo"]}).with_columns(
             pl.col("day").cast(pl.Enum(["mo", "tu", "we"]))
         )

@@ -32,26 +32,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from skstream import (
-    DriftReset,
-    LabelNoise,
-    OnlineBagging,
-    OnlineConformalRegressor,
-    PeriodicRefit,
-    Persistent,
-    PersistentRegressor,
-    PrequentialCalibrator,
-    PrequentialEvaluator,
-    PrequentialSearch,
-    PrequentialSplit,
-    RunOptions,
-    StaleLabelWarning,
-    StreamPipeline,
-    TemporalCorrection,
-    TemporallyAugmented,
-    make_stream_pipeline,
-    prequential_scorer,
-)
+import skstream as sk
 from skstream._meta import MetaEstimator
 from skstream.drift import RandomAlarm
 from skstream.utils._sklearn import rows_of
@@ -104,9 +85,9 @@ def users_in(value: Any, seen: set[int] | None = None) -> list[Any]:
 
 def show(part: Any, label: Any) -> None:
     """Make a label the newest one, and teach nothing."""
-    if isinstance(part, PersistentRegressor):
+    if isinstance(part, sk.PersistentRegressor):
         part.previous_target_ = float(label)
-    elif isinstance(part, Persistent):
+    elif isinstance(part, sk.Persistent):
         part.previous_label_ = label
     else:
         newest = np.array([label, *part.previous_labels_.tolist()])
@@ -140,21 +121,26 @@ def check(model: Any, X: Any, y: np.ndarray, weight: Any = None) -> bool:
 
 
 BASES = {
-    "corrected": TemporalCorrection(GaussianNB(), fading_factor=0.9),
-    "augmented": TemporallyAugmented(MultinomialNB(), n_lags=2, encoding="ordinal"),
-    "tree": TemporallyAugmented(PeriodicRefit(DecisionTreeClassifier(random_state=0), every=20)),
-    "predicted": TemporalCorrection(GaussianNB(), previous_label="predicted"),
-    "predicted, augmented": TemporallyAugmented(
+    "corrected": sk.TemporalCorrection(GaussianNB(), fading_factor=0.9),
+    "augmented": sk.TemporallyAugmented(MultinomialNB(), n_lags=2, encoding="ordinal"),
+    "tree": sk.TemporallyAugmented(
+        sk.PeriodicRefit(DecisionTreeClassifier(random_state=0), every=20)
+    ),
+    "predicted": sk.TemporalCorrection(GaussianNB(), previous_label="predicted"),
+    "predicted, augmented": sk.TemporallyAugmented(
         SGDClassifier(loss="log_loss", random_state=0), previous_label="predicted"
     ),
-    "persistent": Persistent(),
-    "both": TemporalCorrection(TemporallyAugmented(GaussianNB())),
+    "persistent": sk.Persistent(),
+    "both": sk.TemporalCorrection(sk.TemporallyAugmented(GaussianNB())),
 }
 
 
 def around(kind: type, model: Any) -> Any:
     """Put an exported meta-estimator around a model."""
-    settings = {PeriodicRefit: {"every": 25, "min_rows": 10}, OnlineBagging: {"n_estimators": 2}}
+    settings = {
+        sk.PeriodicRefit: {"every": 25, "min_rows": 10},
+        sk.OnlineBagging: {"n_estimators": 2},
+    }
     names = kind._get_param_names()
     seed = {"random_state": 0} if "random_state" in names else {}
     return kind(model, **settings.get(kind, {}), **seed)
@@ -176,7 +162,7 @@ def fitted(model: Any, X: Any, y: np.ndarray) -> Any:
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_every_exported_estimator_scores_in_order(model: Any) -> None:
-    if not hasattr(model, "predict") or isinstance(model, PrequentialSearch):
+    if not hasattr(model, "predict") or isinstance(model, sk.PrequentialSearch):
         pytest.skip("no model of its own")
     y = Y if is_classifier(model) else TARGETS
     check(fitted(model, X[:N], y[:N]), X[N:], y[N:])
@@ -186,30 +172,30 @@ def test_every_exported_estimator_scores_in_order(model: Any) -> None:
 @pytest.mark.parametrize("name", META)
 def test_every_wrapper_scores_in_order(name: str, base: str) -> None:
     kind, model, y = META[name], BASES[base], Y
-    if kind is OnlineConformalRegressor:
-        model, y = PersistentRegressor(), TARGETS
+    if kind is sk.OnlineConformalRegressor:
+        model, y = sk.PersistentRegressor(), TARGETS
     elif name in ("TemporalCorrection", "PrequentialCalibrator") and not hasattr(
         model, "predict_proba"
     ):
         pytest.skip("no probabilities")
-    elif "predicted" in base and kind not in (DriftReset, PeriodicRefit):
+    elif "predicted" in base and kind not in (sk.DriftReset, sk.PeriodicRefit):
         pytest.skip("by hand the answer of the whole is taken for that of the part")
     model = fitted(around(kind, model), X[:N], y[:N])
     check(model, X[N:], y[N:], np.arange(50) % 3)
 
 
 NESTED = {
-    "pipeline": make_stream_pipeline(StandardScaler(), BASES["corrected"]),
-    "pipeline inside": TemporallyAugmented(
-        make_stream_pipeline(StandardScaler(), TemporalCorrection(GaussianNB())), n_lags=3
+    "pipeline": sk.make_stream_pipeline(StandardScaler(), BASES["corrected"]),
+    "pipeline inside": sk.TemporallyAugmented(
+        sk.make_stream_pipeline(StandardScaler(), sk.TemporalCorrection(GaussianNB())), n_lags=3
     ),
-    "three": DriftReset(
-        LabelNoise(PrequentialCalibrator(BASES["augmented"]), random_state=0),
+    "three": sk.DriftReset(
+        sk.LabelNoise(sk.PrequentialCalibrator(BASES["augmented"]), random_state=0),
         detector=RandomAlarm(0.1, random_state=0),
     ),
-    "refit": PeriodicRefit(Pipeline([("s", StandardScaler()), ("m", BASES["both"])]), every=15),
-    "bag": OnlineBagging(
-        make_stream_pipeline(StandardScaler(), BASES["corrected"]), 2, random_state=0
+    "refit": sk.PeriodicRefit(Pipeline([("s", StandardScaler()), ("m", BASES["both"])]), every=15),
+    "bag": sk.OnlineBagging(
+        sk.make_stream_pipeline(StandardScaler(), BASES["corrected"]), 2, random_state=0
     ),
 }
 
@@ -220,7 +206,7 @@ def test_pipelines_and_nested_wrappers_score_in_order(name: str) -> None:
     if name == "before":
         model = clone(NESTED[name]).partial_fit(X[:N], Y[:N], classes=CLASSES)
     assert check(model, X[N:], Y[N:]) or "predicted" in str(NESTED[name])
-    frozen = make_stream_pipeline(FrozenEstimator(model))
+    frozen = sk.make_stream_pipeline(FrozenEstimator(model))
     frozen.partial_fit(X[:1], Y[:1])
     assert frozen.score(X[N:], Y[N:]) == FrozenEstimator(model).score(X[N:], Y[N:])
     assert frozen.score(X[N:], Y[N:]) == model.score(X[N:], Y[N:])
@@ -271,13 +257,13 @@ class Blockwise(ClassifierMixin, BaseEstimator):
 
 
 def test_models_that_answer_blocks_otherwise_are_asked_row_by_row() -> None:
-    model = TemporalCorrection(Blockwise()).partial_fit(X[:N], Y[:N], classes=CLASSES)
+    model = sk.TemporalCorrection(Blockwise()).partial_fit(X[:N], Y[:N], classes=CLASSES)
     assert model.score(X[N:], Y[N:]) == accuracy_score(Y[N:], by_hand(model, X[N:], Y[N:]))
 
 
 def test_models_that_answer_each_row_alone_are_asked_once(monkeypatch) -> None:
-    refit = PeriodicRefit(DecisionTreeClassifier(random_state=0), every=20)
-    model = TemporalCorrection(refit).fit(X[:N], Y[:N])
+    refit = sk.PeriodicRefit(DecisionTreeClassifier(random_state=0), every=20)
+    model = sk.TemporalCorrection(refit).fit(X[:N], Y[:N])
     calls, honest = [], DecisionTreeClassifier.predict_proba
     monkeypatch.setattr(
         DecisionTreeClassifier,
@@ -302,17 +288,17 @@ def test_labels_that_a_model_does_not_know_are_not_shown() -> None:
 
 def test_labels_of_one_against_the_rest_are_not_those_of_all() -> None:
     codes = np.unique(Y, return_inverse=True)[1]
-    model = OneVsRestClassifier(TemporalCorrection(GaussianNB())).fit(X[:N], codes[:N])
-    model = make_stream_pipeline(StandardScaler(), FrozenEstimator(model))
+    model = OneVsRestClassifier(sk.TemporalCorrection(GaussianNB())).fit(X[:N], codes[:N])
+    model = sk.make_stream_pipeline(StandardScaler(), FrozenEstimator(model))
     model.partial_fit(X[:N], codes[:N])
-    with pytest.warns(StaleLabelWarning):
+    with pytest.warns(sk.StaleLabelWarning):
         score = model.score(X[N:], codes[N:])
     assert score == accuracy_score(codes[N:], model.predict(X[N:]))
 
 
 def test_mistakes() -> None:
     with pytest.raises(NotFittedError):
-        TemporalCorrection(GaussianNB()).score(X, Y)
+        sk.TemporalCorrection(GaussianNB()).score(X, Y)
     model = fitted(BASES["corrected"], X, Y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.score(X, Y[:-1])
@@ -336,14 +322,14 @@ GRID = {"fading_factor": [0.5, 0.9, 0.99, 1.0]}
 def prequential(model: Any, grid: dict[str, list[Any]], X: np.ndarray, y: np.ndarray) -> np.ndarray:
     ((name, values),) = grid.items()
     models = {str(value): clone(model).set_params(**{name: value}) for value in values}
-    scores = PrequentialEvaluator("accuracy", random_state=0).evaluate(models, X, y).scores
+    scores = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(models, X, y).scores
     return np.array([scores[str(value)]["accuracy"] for value in values])
 
 
-@pytest.mark.parametrize("cv", [None, TimeSeriesSplit(3), PrequentialSplit(200)])
+@pytest.mark.parametrize("cv", [None, TimeSeriesSplit(3), sk.PrequentialSplit(200)])
 def test_the_default_search_finds_what_the_evaluation_finds(cv: Any) -> None:
     X, y = stream(500)
-    model = TemporalCorrection(MultinomialNB())
+    model = sk.TemporalCorrection(MultinomialNB())
     search = GridSearchCV(model, GRID, cv=cv).fit(X, y)
     scores = prequential(model, GRID, X, y)
     assert scores[search.best_index_] == scores.max()
@@ -353,7 +339,7 @@ def test_the_default_search_finds_what_the_evaluation_finds(cv: Any) -> None:
 @newest_alone  # 12,000 rows are predicted one by one
 def test_the_default_search_on_electricity() -> None:
     X, y = load_stream("electricity", 3_000)
-    model, grid = TemporalCorrection(MultinomialNB()), {"fading_factor": [0.9, 0.99, 0.999, 1.0]}
+    model, grid = sk.TemporalCorrection(MultinomialNB()), {"fading_factor": [0.9, 0.99, 0.999, 1.0]}
     search = GridSearchCV(model, grid, refit=False).fit(X, y)
     scores = prequential(model, grid, X, y)
     assert scores[search.best_index_] == scores.max()
@@ -362,7 +348,7 @@ def test_the_default_search_on_electricity() -> None:
 
 def test_default_scores_of_folds() -> None:
     X, y = stream(300)
-    model = make_stream_pipeline(StandardScaler(), TemporalCorrection(GaussianNB()))
+    model = sk.make_stream_pipeline(StandardScaler(), sk.TemporalCorrection(GaussianNB()))
     cv = TimeSeriesSplit(3)
     scores = cross_val_score(model, X, y, cv=cv)
     by_loop = [
@@ -370,7 +356,9 @@ def test_default_scores_of_folds() -> None:
         for train, test in cv.split(X)
     ]
     assert scores.tolist() == by_loop
-    search = PrequentialSearch(TemporalCorrection(MultinomialNB()), GRID, tuning=100).fit(X, y)
+    search = sk.PrequentialSearch(sk.TemporalCorrection(MultinomialNB()), GRID, tuning=100).fit(
+        X, y
+    )
     assert search.score(X[:50], y[:50]) == search.best_estimator_.score(X[:50], y[:50])
 
 
@@ -378,7 +366,7 @@ def told(call: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()
-    return [str(one.message) for one in caught if one.category is StaleLabelWarning]
+    return [str(one.message) for one in caught if one.category is sk.StaleLabelWarning]
 
 
 @pytest.mark.parametrize("name", ["corrected", "both", "predicted", "refit", "bag", "three"])
@@ -405,11 +393,11 @@ def test_scorers_by_name_are_told_once(name: str) -> None:
     assert not told(lambda: (one.predict(X[100:]), one.score(X[100:], y[100:])))
     assert not told(lambda: make_scorer(accuracy_score)(one, X[100:101], y[100:101]))
     if hasattr(one, "partial_fit"):
-        scorer = prequential_scorer("accuracy", batch_size=5)
+        scorer = sk.prequential_scorer("accuracy", batch_size=5)
         assert not told(lambda: cross_validate(model, X, y, cv=cv, scoring=scorer))
 
 
-INSIDE = TemporalCorrection(GaussianNB())
+INSIDE = sk.TemporalCorrection(GaussianNB())
 
 
 @pytest.mark.parametrize(
@@ -421,7 +409,7 @@ INSIDE = TemporalCorrection(GaussianNB())
         BaggingClassifier(INSIDE, 2, random_state=0),
         CalibratedClassifierCV(INSIDE, cv=2),
         OneVsRestClassifier(INSIDE),
-        VotingClassifier([("m", Persistent())]),
+        VotingClassifier([("m", sk.Persistent())]),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -435,7 +423,9 @@ def test_advice_fits_wrappers_that_ask_for_all_rows_at_once(model: Any, scoring:
     for message in messages:
         assert f"{kind} asks for all rows at once, whatever scoring is. Put it inside" in message
         assert "at its default" not in message
-    inside = TemporallyAugmented(PeriodicRefit(VotingClassifier([("m", GaussianNB())]), every=1000))
+    inside = sk.TemporallyAugmented(
+        sk.PeriodicRefit(VotingClassifier([("m", GaussianNB())]), every=1000)
+    )
     assert not told(lambda: cross_val_score(inside, X, y, cv=TimeSeriesSplit(2)))
 
 
@@ -443,15 +433,15 @@ def test_no_alarm_in_evaluations() -> None:
     X, y = stream(100)
     models = {name: BASES[name] for name in ("corrected", "augmented", "persistent")}
     for batch_size, engine in itertools.product([1, 7], ["auto", "loop"]):
-        evaluator = PrequentialEvaluator(
+        evaluator = sk.PrequentialEvaluator(
             ["accuracy", accuracy_score],
             batch_size=batch_size,
-            run=RunOptions(kernels=engine == "auto"),
+            run=sk.RunOptions(kernels=engine == "auto"),
         )
         assert not told(lambda e=evaluator: e.evaluate(models, X, y))
 
 
 def test_a_dummy_inside_is_no_part() -> None:
-    model = StreamPipeline([("m", FrozenEstimator(DummyClassifier().fit(X, Y)))])
+    model = sk.StreamPipeline([("m", FrozenEstimator(DummyClassifier().fit(X, Y)))])
     model.partial_fit(X[:1], Y[:1])
     assert model.score(X, Y) == accuracy_score(Y, model.predict(X))

@@ -18,9 +18,7 @@ def test_versions_of_all_that_takes_part(capsys: pytest.CaptureFixture[str]) -> 
     assert all(f"{name}: " in words for name in EXTRAS)
 
 
-def test_whether_loops_are_compiled(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whether_loops_are_compiled(capsys, monkeypatch):
     if numba_enabled():
         assert "loops: enabled: loops are compiled" in said(capsys)
         monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")

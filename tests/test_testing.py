@@ -301,9 +301,8 @@ def test_own_rows_may_be_of_another_kind() -> None:
     check(model, X=X.tolist(), y=y.tolist())
 
 
-def test_sparse_rows() -> None:
+def test_sparse_rows(rng: np.random.Generator) -> None:
     sparse = pytest.importorskip("scipy.sparse")
-    rng = np.random.default_rng(0)
     check(SGDClassifier(), X=sparse.csr_array(rng.random((60, 3))), y=np.arange(60) % 3)
 
 

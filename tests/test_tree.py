@@ -40,17 +40,15 @@ def test_nothing_is_gained_where_features_say_nothing() -> None:
     assert tree_of(X, y, grace_period=100, tau=0, pre_prune=True).get_n_leaves() == 1
 
 
-def test_noise_is_split_without_pre_pruning_only() -> None:
+def test_noise_is_split_without_pre_pruning_only(rng: np.random.Generator) -> None:
     """The second best of one feature is not to split."""
-    rng = np.random.default_rng(0)
     X, y = rng.random((4000, 1)), rng.integers(0, 2, 4000)
     assert tree_of(X, y, tau=0).get_n_leaves() > 10
     assert tree_of(X, y, tau=0, pre_prune=True).get_n_leaves() == 1
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
-def test_the_purest_of_two_features_is_taken(criterion) -> None:
-    rng = np.random.default_rng(0)
+def test_the_purest_of_two_features_is_taken(criterion, rng: np.random.Generator) -> None:
     y = rng.integers(0, 2, 2000)
     X = np.column_stack([y + rng.normal(0, 1, 2000), y + rng.normal(0, 0.2, 2000)])
     tree = tree_of(X, y, criterion=criterion, grace_period=100, max_depth=1)
@@ -86,14 +84,13 @@ def test_categories_and_gaps_by_hand() -> None:
     np.testing.assert_allclose(tree.predict_proba(asked), expected)
 
 
-def test_a_nominal_feature_has_a_branch_for_each_category() -> None:
-    rng = np.random.default_rng(0)
+def test_a_nominal_feature_has_a_branch_for_each_category(rng: np.random.Generator) -> None:
     colour = rng.choice(["red", "green", "blue"], 900)
     X = frame({"size": rng.random(900), "colour": colour.astype(object)})
     y = np.where(colour == "blue", 1, 0)
     tree = tree_of(X, y, grace_period=300)
     assert sorted(line.split(":")[0] for line in tree.export_text().splitlines()) == [
-        *("colour = blue", "colour = green", "colour = red"),
+        *("colour = blue", "colour = green", "colour = red")
     ]
     asked = frame({"size": [0.5] * 4, "colour": ["blue", "red", "pink", None]})
     heaviest = max(set(colour), key=colour.tolist().count) == "blue"
@@ -118,8 +115,7 @@ def test_too_many_categories_are_one() -> None:
 
 
 @newest_alone
-def test_memory_stays_below_the_limit_and_the_tree_goes_on_learning() -> None:
-    rng = np.random.default_rng(0)
+def test_memory_stays_below_the_limit_and_the_tree_goes_on_learning(rng):
     X = rng.random((20_000, 4))
     y = (np.floor(X[:, 0] * 4) + np.floor(X[:, 1] * 4)).astype(int) % 3
     sizes = {}
@@ -137,8 +133,7 @@ def test_memory_stays_below_the_limit_and_the_tree_goes_on_learning() -> None:
         tree_of(X, y, max_bytes=100)
 
 
-def test_weights_count_as_rows_and_zero_weights_not_at_all() -> None:
-    rng = np.random.default_rng(0)
+def test_weights_count_as_rows_and_zero_weights_not_at_all(rng: np.random.Generator) -> None:
     X, y = rng.random((300, 2)), rng.integers(0, 2, 300)
     weight = rng.integers(0, 3, 300).astype(float)
     model = HoeffdingTreeClassifier(leaf_prediction="nb", max_depth=0)
@@ -196,8 +191,7 @@ def test_names_of_the_rules() -> None:
     assert tree_of(X[:10], ["no", "yes"] * 5).export_text() == "no (10)"
 
 
-def test_numbers_in_lists_with_texts_stay_numbers() -> None:
-    rng = np.random.default_rng(0)
+def test_numbers_in_lists_with_texts_stay_numbers(rng: np.random.Generator) -> None:
     numbers = rng.normal(size=1200)
     X, y = [["a", float(number)] for number in numbers], (numbers > 0).astype(int)
     tree = HoeffdingTreeClassifier().fit(X[:800], y[:800])
@@ -212,8 +206,7 @@ def test_probabilities_sum_to_one_where_logarithms_are_huge() -> None:
     np.testing.assert_allclose(tree.predict_proba([[1.0]]), [[0.5, 0.5]])
 
 
-def test_the_text_of_a_tree_keeps_its_lines_and_small_thresholds() -> None:
-    rng = np.random.default_rng(0)
+def test_the_text_of_a_tree_keeps_its_lines_and_small_thresholds(rng: np.random.Generator) -> None:
     X = rng.random((2000, 1)) * 1e-5
     labels = np.where(X[:, 0] > 5e-6, "b\n| fake: c (9)", "a")
     text = tree_of(X, labels, max_depth=1).export_text(feature_names=["x\ny"])
@@ -224,8 +217,7 @@ def test_the_text_of_a_tree_keeps_its_lines_and_small_thresholds() -> None:
         tree_of(X, labels).export_text(decimals=-1)
 
 
-def test_numbers_are_categories_where_the_user_says_so() -> None:
-    rng = np.random.default_rng(0)
+def test_numbers_are_categories_where_the_user_says_so(rng: np.random.Generator) -> None:
     X = frame({"code": rng.integers(0, 4, 800), "x": rng.random(800)})
     y = (X["code"] % 2).to_numpy()
     for named in (["code"], [0]):

@@ -3,6 +3,7 @@
 import argparse
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -23,44 +24,50 @@ OPTIONS_OF_STREAMS = (
 )
 
 DESCRIPTION = """\
-Evaluate models on a file or a generated stream: each row is predicted before it is
-learnt, in their order. The table shows the models beside naive baselines, which a
-useful model beats. Without --model it shows the baselines alone: a first look at a
+Evaluate models on a file or a generated stream: each row is predicted before it is \
+used for training, in order. The table shows the models beside naive baselines, which a \
+useful model beats. Without --model it shows the baselines alone: a first look at a \
 stream."""
 EPILOG = """\
 examples:
   skstream evaluate power.csv --target class --model sgd --model scaled-sgd
-  skstream evaluate power.csv --target class --model "augmented('nb', n_lags=2)" \\
-      --forgetting window:1000 --metric accuracy --plot power.png
-  skstream evaluate day.*.csv --target load --model "pipeline('scaler', 'sgd-regressor')"
-  skstream evaluate power.csv --target class --model sgd --holdout 5000 --every 500
-  skstream evaluate loans.csv --target paid --time asked --label-time known --model nb --bins 10
-  skstream evaluate power.csv --target class --model nb --model sgd --folds 10 --compare nb sgd
-  skstream evaluate power.csv --target class --model nb --monitor adwin --plot power.png
+  skstream evaluate power.csv --target class --forgetting window:1000 \\
+      --model "augmented('nb', n_lags=2)" --metric accuracy --plot power.png
+  skstream evaluate day.*.csv --target load \\
+      --model "pipeline('scaler', 'sgd-regressor')"
+  skstream evaluate power.csv --target class --model sgd --holdout 5000 \\
+      --every 500
+  skstream evaluate loans.csv --target paid --time asked --label-time known \\
+      --model nb --bins 10
+  skstream evaluate power.csv --target class --model nb --model sgd \\
+      --folds 10 --compare nb sgd
+  skstream evaluate power.csv --target class --model nb --monitor adwin \\
+      --plot power.png
   skstream evaluate elecNormNew.arff --target class --model nb
   skstream evaluate rcv1.svm.gz --model sgd
-  skstream evaluate month/ --target click --model sgd --checkpoint run --n-jobs -1
+  skstream evaluate month/ --target click --model sgd --checkpoint run \\
+      --n-jobs -1
   skstream evaluate --generator "SEA(n_rows=50000, noise=0.2)" --model nb
   skstream verify results --data power.csv
   skstream report results --out report.html
 
 models:
 {models}
-  Parameters stand in parentheses: "sgd(alpha=0.001)". A quoted model is wrapped:
-  "augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')"; "prepared('sgd')" suits files
-  with categories and gaps. Any other estimator with
-  partial_fit, or model of River, goes by its module:
-  "sklearn.linear_model:Perceptron(penalty='l2')", river.tree:HoeffdingTreeClassifier.
-  Naming a module imports it, which runs its code. A name before = stands in the table:
-  "slow=sgd(alpha=0.001)".
-  Use quotes, since the shell reads parentheses itself.
+  Parameters go in parentheses: "sgd(alpha=0.001)". A quoted model is wrapped: \
+"augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')"; "prepared('sgd')" suits files \
+with categories and gaps. Any other estimator with partial_fit, or model of River, is \
+named by its module: "sklearn.linear_model:Perceptron(penalty='l2')", \
+river.tree:HoeffdingTreeClassifier. Naming a module imports it, which runs its code. \
+A name before = is shown in the table: "slow=sgd(alpha=0.001)". Use quotes, because the \
+shell reads parentheses itself.
 
-generators (those of the testbed, NSGT and so on, come with the best possible answers):
+generators (those of the testbed, NSGT and so on, come with the best possible predictions):
 {generators}
-  Parameters as of models: "SEA(n_rows=50000, noise=0.2)". Streams in quotes are
-  composed: "join_streams('SEA', 'SEA(random_state=1)', position=5000, width=500)", and by
-  {compositions}.
+  Parameters as for models: "SEA(n_rows=50000, noise=0.2)". Streams in quotes are \
+composed: "join_streams('SEA', 'SEA(random_state=1)', position=5000, width=500)", and by \
+{compositions}.
   Real streams are fetched once: {fetched}.
+  Data sets of River go by their module: river.datasets:Phishing.
 
 measures of labels (default: accuracy and four kappas):
 {classification}
@@ -69,26 +76,27 @@ measures of one label, which is named after a colon (f1:UP is the f1 of UP), suc
 measures of numbers (default: mae, rmse, r2):
 {regression}
 
-A target of numbers with fractions is regression; every other target holds labels.
-Texts become categories, and categories ordinal codes; --read "nominal=['COL']" and
---read "numeric=['COL']" decide otherwise. --set and --read take values as Python writes
-them, or texts; errors name their parameters as Python does: where one says
-missing_labels='skip', pass --set missing_labels=skip. The exit status is 0, 2 after an
+A target of numbers with fractions is regression; every other target holds labels. \
+Texts become categories, and categories ordinal codes; --read "nominal=['COL']" and \
+--read "numeric=['COL']" decide otherwise. --set and --read take values as Python writes \
+them, or texts; errors name their parameters as Python does: where one says \
+missing_labels='skip', pass --set missing_labels=skip. The exit status is 0, 2 after an \
 error, 130 after Ctrl-C."""
 
 SCORE_DESCRIPTION = """\
-Score predictions that stand in a file beside the labels, row by row, as an evaluation
+Score predictions that a file holds beside the labels, row by row, as an evaluation \
 scores its models: under any measure and forgetting, per day, and as labels became known."""
 SCORE_EPILOG = """\
 examples:
   skstream score log.parquet --target fraud --predictions gbm=pred_gbm
-  skstream score log.parquet --target fraud --probabilities gbm=p_gbm --time time \\
-      --label-time label_time --metric auc --forgetting window:7D --every 1D --plot auc.png"""
+  skstream score log.parquet --target fraud --probabilities gbm=p_gbm \\
+      --time time --label-time label_time --metric auc --forgetting window:7D \\
+      --every 1D --plot auc.png"""
 
 BENCH_DESCRIPTION = """\
-Evaluate the models of a suite on all its streams with all its seeds. It ends with a table,
-average ranks with their critical difference, and a leaderboard that certifies which models
-are not the best over these streams. What has finished is kept: the same command goes on."""
+Evaluate the models of a suite on all its streams with all its seeds. It ends with a table, \
+average ranks with their critical difference, and a leaderboard that certifies which models \
+are not the best over these streams. Finished runs are kept: the same command resumes."""
 BENCH_EPILOG = """\
 a suite:
   metric = "accuracy"
@@ -102,11 +110,11 @@ a suite:
   SEA = "SEA(noise=0.2)"
   power = {file = "power.csv", target = "class"}
 
-  Models and generators are written as for evaluate; each seed gives a generator other
-  rows. Other keys: certify (measure of the leaderboard, or false), references (models
-  that are shown and do not compete), alpha, and a table [protocol] of parameters of
-  PrequentialEvaluator, such as n_warmup. skstream verify DIR runs it all again and says
-  what differs."""
+  Models and generators are written as for evaluate; each seed gives a generator other \
+rows. Other keys: certify (measure of the leaderboard, or false), references (models \
+that are shown and do not compete), alpha, and a table [protocol] of parameters of \
+PrequentialEvaluator, such as n_warmup. skstream verify DIR runs it all again and says \
+what differs."""
 
 VERIFY_DESCRIPTION = """\
 Run the evaluation of a saved result again: it says 'identical', or the first row or
@@ -168,7 +176,7 @@ _MEASURES = (
 )
 _OUTPUT = (
     ("--plot", "FILE", "picture of the first measure over the stream: .png, .svg, .pdf"),
-    ("--report", "FILE", "page for people who will not run anything (.html)"),
+    ("--report", "FILE", "HTML page with the result, for readers without Python"),
     ("--save", "DIR", "folder for result.npz (skstream.load reads it), scores.csv and curve.csv"),
 )
 _JOBS = ("--n-jobs", "N", "models, or runs of a suite, at once; -1: one per core")
@@ -294,6 +302,21 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", help="print the suite and end", **_FLAG)
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help whose lines are kept, but for those wider than the terminal."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = []
+        for line in text.splitlines():
+            # A name and words in two columns go on below the words.
+            found = re.match(r" *\S+ {2,}| *", line)
+            hanging = " " * (found.end() if found and found.end() < width // 2 else 4)
+            lines += textwrap.wrap(
+                line, width, subsequent_indent=hanging, break_on_hyphens=False
+            ) or [""]
+        return "\n".join(lines)
+
+
 def make_parser(**run: Command) -> argparse.ArgumentParser:
     """Return the parser, which leads to the functions that run the commands, by their names."""
     parser = argparse.ArgumentParser(
@@ -311,7 +334,7 @@ def make_parser(**run: Command) -> argparse.ArgumentParser:
         ("bench", _add_bench, BENCH_DESCRIPTION, BENCH_EPILOG),
         ("versions", None, "Print the versions of Python, skstream and what it uses.", None),
     ):
-        form = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
+        form = _Help if epilog else argparse.HelpFormatter
         command = commands.add_parser(
             name,
             help=" ".join(description.partition(":")[0].partition(". ")[0].split()),

@@ -61,11 +61,11 @@ from skstream.evaluation import (
 )
 from skstream.evaluation import verify as verify_result
 from skstream.logs._slices import SliceScores
+from skstream.reports._show_versions import show_versions
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._files import is_uri
 from skstream.streams._profile import label_columns, words_of
-from skstream.utils._show_versions import show_versions
-from skstream.utils._tables import shown
+from skstream.utils._tables import filled, shown
 from skstream.utils._validation import is_regressor
 
 #: Parameters of a log that options of their own give.
@@ -404,7 +404,7 @@ def demo(options: argparse.Namespace) -> int:
     check_outputs(picture, None)
     stream = make_demo_stream(DEMO_ROWS)
     show(f"Stream: generated, {DEMO_ROWS:,} rows with temporal dependence and a drift")
-    show(f"Labels: {label_profile(stream).advice}\n")
+    show(filled(f"Labels: {label_profile(stream).advice}") + "\n")
     evaluator = PrequentialEvaluator(
         forgetting=DEMO_FORGETTING,
         random_state=0,
@@ -517,7 +517,7 @@ def _about(opened: Opened, classes: Any) -> str:
     leak = ""
     if classes is not None and not any(map(is_uri, opened.names)):
         found = label_columns(opened.stream)
-        leak = f"\nCareful. {words_of(found)}" if found else ""
+        leak = filled(f"\nCareful. {words_of(found)}") if found else ""
     return (
         f"Stream: {order}{shown(names)}\n{holdout}Features: {files.features_in_words()}\n"
         f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){leak}"

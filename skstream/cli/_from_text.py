@@ -20,7 +20,13 @@ from skstream.optimal import BayesOptimal
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, make_stream_preprocessor
 from skstream.refit import PeriodicRefit, check_can_be_fitted
-from skstream.streams import GaussianMixtureStream, GeneratedStream, Stream, load_testbed
+from skstream.streams import (
+    GaussianMixtureStream,
+    GeneratedStream,
+    Stream,
+    as_stream,
+    load_testbed,
+)
 from skstream.streams._composition._runs import FirstRows
 from skstream.streams._generators._testbed import TESTBED
 from skstream.utils._choices import did_you_mean
@@ -54,7 +60,10 @@ class Kind:
     by_module : str
         What else can be named, as ``module:Class``; empty: nothing.
     adapted : callable, default=None
-        Makes an estimator of an object of another library, and returns others as they are.
+        Makes an estimator or a stream of an object of another library, and returns others as they
+        are.
+    methods : tuple of str
+        Classes that are named as ``module:Class`` have one of these.
     """
 
     noun: str
@@ -62,6 +71,7 @@ class Kind:
     expected: str
     by_module: str
     adapted: Callable[[Any], Any] | None = None
+    methods: tuple[str, ...] = _LEARNS
 
 
 MODEL = Kind(
@@ -76,7 +86,9 @@ GENERATOR = Kind(
     "SEA",
     "Expected a name, with parameters in parentheses where needed: NSGT, "
     "SEA(n_rows=50000, noise=0.2).",
-    "",
+    "a data set of River is named by its module: river.datasets:Phishing",
+    as_stream,
+    ("take", "chunks"),
 )
 DETECTOR = Kind(
     "detector",
@@ -222,6 +234,8 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
     SGDClassifier(alpha=0.001, loss='log_loss')
     """
     parts = parse_model_string(text, kind, known)
+    if _PIPELINE.fullmatch(parts.target):
+        parts = replace(parts, target="pipeline")
     meaning = known.get(parts.target)
     if isinstance(meaning, str):
         default = parse_model_string(meaning)
@@ -293,10 +307,11 @@ def _estimator_class(target: str, text: str, kind: Kind) -> type:
             f"The module {module_name} has no {class_name}.{did_you_mean(class_name, names)}"
         )
     # Checked before it is called: a model string must not run any function it names.
-    if not (inspect.isclass(found) and any(hasattr(found, m) for m in _LEARNS)):
+    if not (inspect.isclass(found) and any(hasattr(found, m) for m in kind.methods)):
+        what = "an estimator class" if kind.methods is _LEARNS else "a class of streams"
         raise ModelStringError(
-            f"{target} of the {kind.noun} {_quoted(text)} is not an estimator class: it has "
-            "neither fit nor partial_fit."
+            f"{target} of the {kind.noun} {_quoted(text)} is not {what}: it has neither "
+            f"{kind.methods[0]} nor {kind.methods[1]}."
         )
     return found
 
@@ -391,6 +406,7 @@ REGRESSOR_BASELINES = ("persistent-regressor", "mean")
 _TAKEN = (*CLASSIFIER_BASELINES, *REGRESSOR_BASELINES, "bayes-optimal")
 #: Models named by their module may be those of libraries that evaluators adapt.
 _ANY_LIBRARY = replace(MODEL, adapted=adapted)
+_PIPELINE = re.compile(r"(sklearn\.pipeline:)?(make_pipeline|Pipeline)")
 _NAMED = re.compile(r"\s*(?P<name>[^=()'\"]+?)\s*=\s*(?P<meaning>.+)", re.DOTALL)
 
 
@@ -483,7 +499,7 @@ FETCHED: dict[str, str | Callable[..., Any]] = {
 def _of_testbed(name: str) -> Callable[..., Stream]:
     make: Any = partial(load_testbed, name)
     make.__name__ = name
-    return make  # type: ignore[no-any-return]
+    return make
 
 
 #: Generators by their names, but for that of mixtures, whose components no text describes.
@@ -512,8 +528,7 @@ DETECTORS: dict[str, Any] = {
 
 def make_stream(text: str) -> Stream:
     """Return the stream that a text describes, such as ``SEA(n_rows=50000, noise=0.2)``."""
-    made: Stream = make_model(text, KNOWN_STREAMS, GENERATOR)
-    return made
+    return make_model(text, KNOWN_STREAMS, GENERATOR)
 
 
 def best_possible(stream: Stream) -> dict[str, Any]:

@@ -5,7 +5,6 @@ import csv
 import os
 import re
 import sys
-import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from skstream.reports._page import marks_of, page_path
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
 from skstream.utils._saved import atomic_write
-from skstream.utils._tables import aligned, listed
+from skstream.utils._tables import aligned, filled, listed
 
 #: Files of the folder given as --save.
 RESULT_FILE, SCORES_FILE, CURVE_FILE = "result.npz", "scores.csv", "curve.csv"
@@ -195,7 +194,6 @@ def _without_controls(text: str) -> str:
 # -- below the table
 
 ALPHA = 0.05
-_WIDTH = 88
 #: Most rows of alarms that are named.
 _MOST_ROWS = 10
 #: What is said where the same folds are ranked and tested pair by pair.
@@ -307,4 +305,4 @@ def _best(result: EvaluationResult, metric: str) -> str:
     """Say which model has the best score, and from which others it is told apart."""
     found = answer(result.select(metrics=[metric]), ALPHA)
     lines = [found.headline, *found.details, *([_OF_TWO_TESTS] if result.n_folds > 1 else [])]
-    return "\n".join(textwrap.fill(line, width=_WIDTH) for line in lines)
+    return "\n".join(filled(line, 88) for line in lines)

@@ -17,10 +17,10 @@ from sklearn.utils import check_random_state
 from skstream.base import about_texts
 from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow, RowCalls, labels_at
 from skstream.core.evaluators.settings import offer_adapter
+from skstream.streams._values import column_at, column_lists
 from skstream.utils._labels import is_missing
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import is_frame, take_rows
-from skstream.utils._values import column_at, column_lists
 
 _ROWS_AT_ONCE = 1000
 _TARGET = "target"

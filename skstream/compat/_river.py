@@ -121,7 +121,8 @@ class RiverClassifierCalls(RiverRegressorCalls):
 
 def takes_weight(model: Any) -> bool:
     """Whether ``learn_one`` of a model, or of the last step of a pipeline, has a parameter `w`."""
-    return _has_weight(type(getattr(model, "_last_step", model)))
+    kind: Any = type(getattr(model, "_last_step", model))
+    return _has_weight(kind)
 
 
 @cache

@@ -169,8 +169,7 @@ class DriftDetector(BaseEstimator, ABC):
             message gives its position. The detector is then unchanged.
         """
         checked = self._checked(values)
-        levels: Levels = self._started().feed_levels(checked)
-        return levels
+        return self._started().feed_levels(checked)
 
     def _checked(self, values: ArrayLike) -> NDArray[np.float64]:
         """Return values that this detector can take, or say which one it cannot."""
@@ -221,8 +220,7 @@ class DriftDetector(BaseEstimator, ABC):
 
     def _evidence(self) -> tuple[float, float]:
         evidence = getattr(self._state, "evidence", None)
-        found: tuple[float, float] = (np.nan, np.nan) if evidence is None else evidence()
-        return found
+        return (np.nan, np.nan) if evidence is None else evidence()
 
     def _started(self) -> Any:
         """Return the state, made from the parameters if this is the first use."""

@@ -19,7 +19,7 @@ import numpy as np
 
 from skstream.core.adwin import ADWIN
 from skstream.utils._choices import is_integer, is_real, names_as_text
-from skstream.utils._running_sums import FadedSum, RunningSum, WindowSum
+from skstream.utils._running_sums import BlockSum, FadedSum, RunningSum, WindowSum
 from skstream.utils._times import UNITS, parse_duration
 from skstream.utils._warnings import warn
 
@@ -30,6 +30,7 @@ __all__ = [
     "Forgetting",
     "SlidingWindow",
     "Spelling",
+    "TumblingWindow",
     "equivalent_window",
     "hoeffding_sample_size",
     "window_half_width",
@@ -129,6 +130,8 @@ class Forgetting(ABC):
     spellings: ClassVar[dict[str, Spelling]] = {}
     #: Whether it holds the newest rows alone, with equal weight.
     is_window: ClassVar[bool] = False
+    #: Whether all rows are forgotten at once, so that the number of those that count changes.
+    begins_again: ClassVar[bool] = False
     #: Whether its rows depend on the 0/1 loss of one classifier.
     follows_loss: ClassVar[bool] = False
     #: Whether some rows count less than others.
@@ -449,6 +452,112 @@ class SlidingWindow(Forgetting):
         return None if self.counts_time else int(self.window_size)
 
 
+@dataclass(frozen=True)
+class TumblingWindow(Forgetting):
+    """Begin again after every `window_size` rows: the mean of the last whole block of rows.
+
+    With checkpoints at the ends of the blocks (``record_every`` of the same size, and ``n_warmup``
+    a multiple of it) each value is that of one block alone, as where a model is scored batch by
+    batch.
+
+    Parameters
+    ----------
+    window_size : int
+        Rows of a block, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If `window_size` is not a positive integer.
+
+    Notes
+    -----
+    Blocks count the scored rows, as windows do: the first begins after the warm-up, and rows
+    without a label are in none. A value is that of the last whole block; until there is one, that
+    of the rows so far. Rows after the last whole block are in no value. What the majority baseline
+    answers to a row is the majority of the last whole block before it.
+
+    Examples
+    --------
+    >>> from skstream.forgetting import TumblingWindow
+    >>> TumblingWindow(500).name
+    'tumbling:500'
+    """
+
+    window_size: int
+
+    spellings: ClassVar = {
+        "tumbling": Spelling("window_size", int, "a whole number of rows", ("tumbling:500",))
+    }
+    is_window = True
+    begins_again = True
+
+    def __post_init__(self) -> None:
+        if not is_integer(self.window_size) or self.window_size < 1:
+            _refuse(self, "window_size", "an int in the range [1, inf)", self.window_size)
+
+    @property
+    def name(self) -> str:
+        """The spelling that `parse_forgetting` reads."""
+        return f"tumbling:{self.window_size}"
+
+    @property
+    def words(self) -> str:
+        """Which rows count."""
+        return f"last whole block of {self.window_size:,} row{'' if self.window_size == 1 else 's'}"
+
+    def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
+        """Return running sums of elementary series.
+
+        Parameters
+        ----------
+        kinds : frozenset of KindOf
+            Which series.
+        n_classes : int
+            Number of classes.
+        n_models : int
+            Number of models.
+
+        Returns
+        -------
+        RunningSums
+            Before the first row.
+        """
+        from skstream.core.measures.range_sums import BlockSums  # imports this file
+
+        return BlockSums(kinds, n_classes, n_models, int(self.window_size))
+
+    def sum_of_values(self, power: int = 1) -> RunningSum:
+        """Return the running sum of one series of values.
+
+        Parameters
+        ----------
+        power : int, default=1
+            2: weights are squared, as the variance of a sum needs them.
+
+        Returns
+        -------
+        RunningSum
+            Before the first value.
+        """
+        return BlockSum(int(self.window_size))
+
+    def memory(self, least_weight: float) -> int | None:
+        """Return the number of rows of a whole block.
+
+        Parameters
+        ----------
+        least_weight : float
+            Weight in (0, 1); the newest row weighs 1.
+
+        Returns
+        -------
+        int or None
+            Largest number of the newest rows that weigh at least so much.
+        """
+        return int(self.window_size)
+
+
 @dataclass(frozen=True, repr=False)
 class FadingFactor(Forgetting):
     """Forget gradually: a value that is k rows old weighs ``fading_factor ** k``.
@@ -720,7 +829,8 @@ def parse_forgetting(text: str) -> Forgetting:
     ----------
     text : str
         ``"cumulative"``, ``"window:1000"``, ``"window:7D"``, ``"fading:0.999"``,
-        ``"half-life:500"``, ``"half-life:30D"``, ``"adwin"`` or ``"adwin:0.01"``.
+        ``"tumbling:500"``, ``"half-life:500"``, ``"half-life:30D"``, ``"adwin"`` or
+        ``"adwin:0.01"``.
 
     Returns
     -------

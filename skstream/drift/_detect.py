@@ -520,14 +520,12 @@ def scored_rows(rows: ScoredRows) -> np.ndarray:
     known = is_given(rows.y)
     if rows.weight is not None:
         known = known & (rows.weight > 0.0)
-    scored: np.ndarray = known & is_given(rows.answers)
-    return scored
+    return known & is_given(rows.answers)
 
 
 def bounded_losses(y: np.ndarray, answers: np.ndarray, bound: float) -> np.ndarray:
     """Return absolute errors as losses from 0 to 1."""
-    losses: np.ndarray = np.minimum(np.abs(answers - y) / bound, 1.0)
-    return losses
+    return np.minimum(np.abs(answers - y) / bound, 1.0)
 
 
 def each(found: Mapping[str, FoundByModel]) -> Sequence[Detections]:

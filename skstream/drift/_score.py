@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from itertools import pairwise
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.core.rows.stream import Drift, as_drifts
 from skstream.utils._choices import check_count
+from skstream.utils._tables import filled
 
 #: Share of shifts below which a detector is said to be above chance.
 LEVEL = 0.05
@@ -154,7 +154,7 @@ class DetectionResult:
         ):
             name = one.name.replace("_", " ")
             lines.append(f"{name:<17}{_number(own):>10}{_number(other):>12}")
-        return "\n".join([heading, *lines, textwrap.fill(self.verdict, width=88)])
+        return "\n".join([heading, *lines, filled(self.verdict, 88)])
 
     def __repr__(self) -> str:
         """Return the verdict, and where to find the rest."""
@@ -393,8 +393,7 @@ def first_at_random(zones: Zones, n_alarms: int) -> NDArray[np.float64]:
     none = np.append(1.0, np.cumprod(np.maximum(left - n_alarms, 0) / left))
     first = none[:-1] - none[1:]
     sums = np.cumsum([first, first * before, first * before**2.0], axis=1)
-    total: NDArray[np.float64] = sums[:, zones.lengths - 1].sum(axis=1)
-    return total
+    return sums[:, zones.lengths - 1].sum(axis=1)
 
 
 def share_of_shifts(zones: Zones, alarms: NDArray[np.int64]) -> float:

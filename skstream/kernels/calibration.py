@@ -5,13 +5,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.calibration import Memory, fitted, no_memory, remembered, response_of
+from skstream.calibration import (
+    Calibration,
+    Memory,
+    calibrated,
+    fitted,
+    no_memory,
+    remembered,
+    response_of,
+    scores_of,
+)
 from skstream.core.engine.answers import Task, answers_to, best_or_all
 from skstream.core.engine.block import Block
 from skstream.kernels.inner import Member, OneModelKernel, with_tests
 from skstream.kernels.input import refused_task
 from skstream.kernels.memory import State
-from skstream.utils._calibration_maps import Calibration, calibrated, scores_of
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 

@@ -28,6 +28,8 @@ from skstream.refit import (
     PeriodicRefit,
     Progress,
     answers_of,
+    at_time,
+    learn_times,
     learnt_rows,
     losses_of,
     new_before,
@@ -107,7 +109,8 @@ def _is_asked_in_calls(estimator: Any, model: Any) -> bool:
 
     Not so where calls may change something, as those of a user's own class or function may.
     """
-    if not isinstance(estimator, PeriodicRefit) or estimator.detector is not None:
+    detectors = getattr(estimator, "detector", None), getattr(estimator, "detector_", None)
+    if not isinstance(estimator, PeriodicRefit) or detectors != (None, None):
         return False
     for part in nested(model):
         own = type(part).__module__.partition(".")[0] not in _LIBRARIES
@@ -169,7 +172,9 @@ class PeriodicRefitKernel(MemoryKernel):
             before = deepcopy(before)
         answers, learnt, asked = [], 0, 0
         while learnt < block.n_learns or asked < block.n_asks:
-            part = self._stretch(progress, block, learnt, asked)
+            progress, period = self._period(progress, block, learnt, asked)
+            before = before if progress.model is None else None
+            part = self._stretch(progress, period, learnt, asked)
             alarm, n_rows = False, part.n_learns
             if progress.model is None:
                 before, given = self._asked_before(before, part)
@@ -186,6 +191,19 @@ class PeriodicRefitKernel(MemoryKernel):
             learnt, asked = learnt + n_rows, asked + len(given)
         every = answers[0] if len(answers) == 1 else np.concatenate(answers)
         return state.after(block, columns, progress, before), every
+
+    def _period(
+        self, progress: Progress, block: Block, learnt: int, asked: int
+    ) -> tuple[Progress, Block]:
+        """Make the refit that is due at the next row; return what is done before another is."""
+        asks, learns = block.ask_time, block.learn_time
+        if asks is None or learns is None or not isinstance(self.estimator.every, str):
+            return progress, block
+        is_ask = asked < block.n_asks and block.stamp[asked] <= learnt
+        now = int(asks[asked] if is_ask else learns[learnt])
+        progress = at_time(self.estimator, progress, now, self._classes)
+        n_learns, n_asks = (int(np.searchsorted(time, progress.end)) for time in (learns, asks))
+        return progress, part_of(block, slice(0, n_learns), slice(0, n_asks))
 
     def _stretch(self, progress: Progress, block: Block, learnt: int, asked: int) -> Block:
         """Return the next rows up to a refit, or where an alarm may be, and those asked before."""
@@ -231,8 +249,8 @@ class PeriodicRefitKernel(MemoryKernel):
         """Return the progress after rows, and after the refit that is due then."""
         X = copy_rows(part.learn_X, part.learn_index[:n_rows])
         weight = None if part.weight is None else part.weight[:n_rows].copy()
-        y = part.y[:n_rows].copy()
-        return learnt_rows(self.estimator, progress, (X, y, weight), self._classes, alarm=alarm)
+        rows = X, part.y[:n_rows].copy(), weight, learn_times(self.estimator, part, n_rows)
+        return learnt_rows(self.estimator, progress, rows, self._classes, alarm=alarm)
 
     def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""

@@ -22,10 +22,10 @@ from skstream.kernels.input import (
 )
 from skstream.kernels.memory import MemoryKernel, State
 from skstream.preprocessing._categories import MixedTypes
+from skstream.streams._values import holds_times
 from skstream.tree._arrays import SECONDS_OF_A_ROW
 from skstream.tree._base import Features, Read, read_columns
 from skstream.tree._core import run
-from skstream.utils._values import holds_times
 
 
 class _Memory(NamedTuple):
@@ -109,8 +109,7 @@ class TreeKernel(MemoryKernel):
 
     def _memory(self, state: State, columns: Columns) -> _Memory:
         if state.memory is not None:
-            memory: _Memory = state.memory
-            return memory
+            return state.memory
         assert columns.number is not None
         begun = self.estimator._begun(columns.number, columns.names, self._n_classes)
         return _Memory(*begun)

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.calibration import METHODS as MAPS
 from skstream.core.engine.answers import TOLERANCE
 from skstream.core.forgetting import duration_of
 from skstream.core.measures.checkpoints import as_floats
@@ -16,12 +17,11 @@ from skstream.core.measures.rows import ScoredRows
 from skstream.logs._log import check_names, classes_in, piece_of
 from skstream.logs._log_rows import Coder, Piece
 from skstream.logs._waiting_rows import Clock, of_model, row_values_of
-from skstream.utils._calibration_maps import METHODS as MAPS
 from skstream.utils._choices import check_choice, check_count, is_real
 from skstream.utils._labels import listed
 from skstream.utils._optional import display, optional_import
 from skstream.utils._rows import joined_weights
-from skstream.utils._tables import aligned
+from skstream.utils._tables import aligned, filled
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -231,7 +231,9 @@ class LabelEstimates:
             ]
             for one in self._errors
         ]
-        return "\n".join([*self._heading(), *aligned(header, lines), *self._sentences()])
+        return "\n".join(
+            [*self._heading(), *aligned(header, lines), *map(filled, self._sentences())]
+        )
 
     def _heading(self) -> list[str]:
         lines = []
@@ -403,23 +405,13 @@ def estimate_unlabelled(
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
     check_is_classification(metrics, probabilities)
     piece = piece_of(y_true, predictions, probabilities, given)
-    return estimates_of(
-        [piece],
-        classes_in(piece, classes),
-        metrics=metrics,
-        every=every,
-        window=window,
-        calibrate=calibrate,
-        max_wait=max_wait,
-        unanswered=unanswered,
-        tolerance=tolerance,
-    )
+    how = (metrics, every, window, calibrate, max_wait, unanswered, tolerance)
+    return estimates_of([piece], classes_in(piece, classes), *how)
 
 
 def estimates_of(
     pieces: Iterable[Piece],
     classes: NDArray[Any] | None,
-    *,
     metrics: Any,
     every: Any,
     window: int | None,

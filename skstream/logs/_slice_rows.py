@@ -28,6 +28,7 @@ from skstream.core.run.tape import Tape, lanes_of, scores_of_bin, tape_of
 from skstream.forgetting import Forgetting
 from skstream.logs._log_rows import as_floats
 from skstream.stats._pairs import wilson
+from skstream.streams._values import column_at
 from skstream.utils._choices import told_apart
 from skstream.utils._labels import (
     NO_LABEL,
@@ -38,7 +39,6 @@ from skstream.utils._labels import (
     is_missing,
 )
 from skstream.utils._rows import is_frame
-from skstream.utils._values import column_at
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]

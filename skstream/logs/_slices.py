@@ -32,7 +32,7 @@ from skstream.stats._checks import check_alpha
 from skstream.stats._report import plural
 from skstream.utils._choices import check_count
 from skstream.utils._optional import display, optional_import
-from skstream.utils._tables import aligned, listed
+from skstream.utils._tables import aligned, filled, listed
 
 _MOST_NAMES = 5
 _OF_DAYS = (
@@ -490,7 +490,7 @@ class SliceScores:
             if self._groups.of_times:
                 lines.append(_OF_DAYS)
         if whole.measures[metric].higher_is_better is not None:
-            lines += self._sentences(metric)
+            lines += [filled(line, indent="  ") for line in self._sentences(metric)]
         return "\n".join(lines)
 
     def _sentences(self, metric: str) -> Iterator[str]:
@@ -565,8 +565,7 @@ class _Results(Mapping[str, EvaluationResult]):
     def __getitem__(self, name: str) -> EvaluationResult:
         one = pick(self.bare, name, "slice")
         number = self._groups.names.index(name)
-        result: EvaluationResult = replace(one, tape=self._groups.tape(tape_of(one), number))
-        return result
+        return replace(one, tape=self._groups.tape(tape_of(one), number))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.bare)

@@ -8,20 +8,15 @@ from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted
 
-from skstream.base import check_can_learn
 from skstream.core.evaluators.settings import named_models
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures.registry import resolve_metrics, task_of
 from skstream.evaluation import PrequentialEvaluator, RunOptions
 from skstream.metrics import Measure
-from skstream.pipeline._pipeline import FittedPipeline, StreamPipeline
-from skstream.pipeline._transformers import check_goes_on
+from skstream.pipeline._pipeline import continued, is_plain_pipeline
 from skstream.utils._labels import NO_LABEL, UNKNOWN, LabelSpace, as_labels, find_classes
 from skstream.utils._sklearn import (
     Interval,
@@ -166,8 +161,7 @@ def _positions(rows: Any, n_rows: int) -> np.ndarray:
         or rows.max() >= n_rows
     ):
         raise ValueError
-    from_the_end: np.ndarray = np.where(rows < 0, rows + n_rows, rows)  # as NumPy takes them
-    return from_the_end
+    return np.where(rows < 0, rows + n_rows, rows)  # as NumPy takes them
 
 
 def _problem(train: np.ndarray, test: np.ndarray) -> str:
@@ -215,48 +209,6 @@ def _warn_of_problem(problem: str) -> None:
         "splitter such as ExpandingWindowSplit.",
         FutureLeakWarning,
     )
-
-
-def is_plain_pipeline(model: Any) -> bool:
-    """Whether a model is a pipeline that cannot learn row by row."""
-    return isinstance(model, Pipeline) and not hasattr(model, "partial_fit")
-
-
-def continued(pipeline: Pipeline) -> StreamPipeline:
-    """Return a stream pipeline that goes on from a fitted `Pipeline`; it shares the steps.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Fitted; pipelines among its steps may be plain ones, too.
-
-    Returns
-    -------
-    StreamPipeline
-        With the fitted steps. Copy it before it learns, if the given one shall stay as it is.
-
-    Raises
-    ------
-    TypeError
-        If a step would not learn the rows that follow, and is not frozen either.
-    """
-    check_is_fitted(pipeline)
-    steps = []
-    *transformers, (last_name, last) = pipeline.steps
-    for name, step in transformers:
-        step = continued(step) if is_plain_pipeline(step) else step
-        check_goes_on(name, step)
-        steps.append((name, step))
-    last = continued(last) if is_plain_pipeline(last) else last
-    if not isinstance(last, FrozenEstimator):
-        try:
-            check_can_learn(last)
-        except TypeError as error:
-            raise TypeError(f"Step {last_name!r}: {error}") from error
-    whole = StreamPipeline([*steps, (last_name, last)])
-    whole.check_steps()
-    whole.pipeline_ = FittedPipeline(whole.steps)
-    return whole
 
 
 _CONSTRAINTS = {
@@ -314,7 +266,7 @@ class PrequentialScorer(MetadataRequester):
             raise ValueError(f"{self!r} needs y: the label of every test row is learnt after it.")
         model = continued(estimator) if is_plain_pipeline(estimator) else estimator
         named = named_models(model)
-        (name,) = named
+        ((name, model),) = named.items()
         if not is_fitted(model):
             raise ValueError(
                 f"{self!r} starts from a fitted model, and this {type(model).__name__} has learnt "

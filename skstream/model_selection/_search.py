@@ -51,7 +51,7 @@ from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable, content
 from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._tables import aligned
-from skstream.utils._validation import tags_of
+from skstream.utils._validation import as_learner, tags_of
 from skstream.utils._warnings import warn
 
 #: Blocks of rows, each of which is left out once.
@@ -805,7 +805,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = tags_of(self.estimator)
+        inner = tags_of(as_learner(self.estimator))
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = copy(inner.classifier_tags)
         tags.regressor_tags = copy(inner.regressor_tags)

@@ -42,7 +42,7 @@ from skstream.streams import Drift, Stream, as_stream, take_rows
 from skstream.utils._choices import is_integer, is_real, told_apart, written
 from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._seeds import seed_estimator
-from skstream.utils._validation import is_regressor, unfitted_copy
+from skstream.utils._validation import as_learner, is_regressor, unfitted_copy
 from skstream.utils._warnings import warn
 
 #: Longest text of a value in the name of a candidate.
@@ -106,19 +106,10 @@ def candidates_of(param_grid: Any, n_iter: int | None, random_state: Any) -> Can
 
 
 def _check_grid(param_grid: Any, n_iter: int | None) -> None:
+    ParameterSampler(param_grid, 1)  # raises scikit-learn's errors about what is no grid
     grids = [param_grid] if isinstance(param_grid, Mapping) else param_grid
-    is_list = isinstance(grids, Sequence) and not isinstance(grids, str | bytes)
-    if not is_list or not all(isinstance(grid, Mapping) for grid in grids):
-        raise TypeError(
-            f"param_grid must be a dict of lists of values, or a list of such dicts. Got "
-            f"{param_grid!r} of type {type(param_grid).__name__} instead."
-        )
-    for name in (name for grid in grids for name in grid):
-        if not isinstance(name, str):
-            raise TypeError(
-                f"param_grid names parameters by texts. Got {name!r} of type "
-                f"{type(name).__name__} instead."
-            )
+    if odd := [name for grid in grids for name in grid if not isinstance(name, str)]:
+        raise TypeError(f"param_grid names parameters by texts. Got {odd[0]!r} instead.")
     if not any(grids):
         raise ValueError(
             f"param_grid={param_grid!r} is empty: name parameters and their values. A model alone "
@@ -490,7 +481,7 @@ def plan_of(
     settings = with_tie_breaker(settings, tuning)
     # They are copies already, of this search alone. All have the seeds that an evaluator gives to
     # the model alone: what a candidate does depends on no other, and luck is the same for all.
-    seed, alone = settings.parameters["seed"], type(search.estimator).__name__
+    seed, alone = settings.parameters["seed"], type(as_learner(search.estimator)).__name__
     models = {(name, 0): seed_estimator(one, seed, alone, 0) for name, one in named.items()}
     if evaluator.n_warmup == 0:
         advice = "A search begins every candidate anew, fitted or not: pass n_warmup=1."

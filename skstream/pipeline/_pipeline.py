@@ -30,6 +30,7 @@ from skstream.base import (
     supports_sample_weight,
 )
 from skstream.pipeline._transformers import (
+    check_goes_on,
     is_passthrough,
     learn_and_transform,
     learn_rows,
@@ -37,10 +38,17 @@ from skstream.pipeline._transformers import (
     prepared,
     shows_while_learning,
 )
+from skstream.pipeline._values_by_version import Value
 from skstream.utils._labels import array_of
 from skstream.utils._sklearn import is_column_transformer, n_rows_of
-from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
-from skstream.utils._values_by_version import Value
+from skstream.utils._validation import (
+    is_classifier,
+    is_fitted,
+    is_regressor,
+    offer_learner,
+    tags_of,
+    unfitted_copy,
+)
 
 # Methods that predict: transformers only transform in them.
 _QUESTIONS = (
@@ -175,6 +183,8 @@ class StreamPipeline(Pipeline):
     pipeline_: Pipeline
     # Name of a step replaced since rows were learnt; `fit` forgets it, as it forgets all the rest.
     _replaced_: str
+    # Whether the user gave a `Pipeline`, which results note.
+    _is_made_of_pipeline = False
 
     # Weights decide which rows are learnt, so they are requested here, and routed to the steps that
     # request them. The pipeline passes the classes to the last step.
@@ -357,7 +367,9 @@ class StreamPipeline(Pipeline):
             for number, (name, step) in enumerate(given):
                 is_last = number == len(given) - 1
                 if is_last and _is_model(step):
-                    step = self._model(name, step) if first else step
+                    if first:
+                        _check_model(name, step)
+                        step = unfitted_copy(step)
                     learner(step)(X, y, weights[name], classes)
                 else:
                     if first:
@@ -373,13 +385,6 @@ class StreamPipeline(Pipeline):
         if first:
             self.pipeline_ = FittedPipeline(steps)
         return X
-
-    def _model(self, name: str, given: Any) -> Any:
-        try:
-            check_can_learn(given)
-        except TypeError as error:
-            raise TypeError(f"Step {name!r}: {error}") from error
-        return unfitted_copy(given)
 
     def _validate_steps(self) -> None:
         """Check names and abilities of the steps; replaces the checks of `Pipeline`."""
@@ -763,6 +768,63 @@ def _is_model(step: Any) -> bool:
     if is_passthrough(step):
         return False
     return is_classifier(step) or is_regressor(step) or not hasattr(step, "transform")
+
+
+def _check_model(name: str, model: Any) -> None:
+    """Raise a TypeError that names the step if its model cannot learn."""
+    try:
+        check_can_learn(model)
+    except TypeError as error:
+        raise TypeError(f"Step {name!r}: {error}") from error
+
+
+def is_plain_pipeline(model: Any) -> bool:
+    """Whether a model is a pipeline that cannot learn row by row."""
+    return isinstance(model, Pipeline) and not hasattr(model, "partial_fit")
+
+
+def continued(pipeline: Pipeline) -> StreamPipeline:
+    """Return a stream pipeline that goes on from a fitted `Pipeline`; it shares the steps.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Fitted; pipelines among its steps may be plain ones, too.
+
+    Returns
+    -------
+    StreamPipeline
+        With the fitted steps. Copy it before it learns, if the given one shall stay as it is.
+
+    Raises
+    ------
+    TypeError
+        If a step would not learn the rows that follow, and is not frozen either.
+    """
+    check_is_fitted(pipeline)
+    steps = [(n, continued(one) if is_plain_pipeline(one) else one) for n, one in pipeline.steps]
+    for number, (name, step) in enumerate(steps, start=1):
+        if number < len(steps) or not _is_model(step):
+            check_goes_on(name, step)
+        else:
+            _check_model(name, step)
+    whole = StreamPipeline(steps)
+    whole.check_steps()
+    whole.pipeline_ = FittedPipeline(whole.steps)
+    return whole
+
+
+def as_stream_pipeline(pipeline: Pipeline) -> StreamPipeline:
+    """Return the stream pipeline of the steps of a `Pipeline`, which goes on if that is fitted."""
+    whole = StreamPipeline(pipeline.steps)
+    whole.check_steps()
+    if all(is_passthrough(step) or is_fitted(step) for _, step in whole.steps):
+        whole = continued(pipeline)
+    whole._is_made_of_pipeline = True
+    return whole
+
+
+offer_learner(Pipeline, as_stream_pipeline)
 
 
 def make_stream_pipeline(*steps: Any) -> StreamPipeline:

@@ -19,6 +19,7 @@ from skstream.utils._sklearn import (
     set_parts,
 )
 from skstream.utils._validation import (
+    as_learner,
     is_fitted,
     reads_array_as_texts,
     reads_frame_as_names,
@@ -117,6 +118,8 @@ def prepared(name: str, transformer: Any, X: Any) -> Any:
         )
     if isinstance(transformer, FrozenEstimator):
         return transformer
+    if not all(is_fitted(step) for _, step in getattr(transformer, "steps", ())):
+        transformer = as_learner(transformer)
     if is_column_transformer(transformer):
         return _prepared_columns(name, transformer, X)
     transformer_with_categories = _with_declared_categories(transformer, X)

@@ -11,9 +11,9 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skstream.preprocessing._base import StreamTransformer, checked_values, holds
+from skstream.streams._values import Factorized, column_lists, factorized_columns
 from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import Interval, feature_names_in
-from skstream.utils._values import Factorized, column_lists, factorized_columns
 
 Integers = NDArray[np.integer[Any]]
 #: Code of a category that is not known yet, and of a missing value that is no category.

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skstream.preprocessing._base import StreamTransformer, checked_values, chosen_names, holds
+from skstream.streams._values import column_at, column_lists, holds_numbers, is_missing
 from skstream.utils._sklearn import feature_names_in
-from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -27,8 +27,7 @@ _LARGEST_SECONDS = 253_402_300_800
 
 def _since(days: Days, unit: str) -> Whole:
     """Days since the beginning of the month or year."""
-    whole: Whole = (days - days.astype(f"M8[{unit}]").astype("M8[D]")).astype(np.int64)
-    return whole
+    return (days - days.astype(f"M8[{unit}]").astype("M8[D]")).astype(np.int64)
 
 
 # Each from days since 1970 and microseconds of the day: whole numbers from 0 on.

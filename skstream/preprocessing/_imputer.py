@@ -21,9 +21,7 @@ from skstream.preprocessing._base import (
     note_parameters,
 )
 from skstream.preprocessing._categories import kind_of
-from skstream.utils._running_sums import running_sums
-from skstream.utils._sklearn import StrOptions, feature_names_in, n_rows_of
-from skstream.utils._values import (
+from skstream.streams._values import (
     REPLACE_INFINITE,
     column_lists,
     first_of_no_number,
@@ -33,6 +31,8 @@ from skstream.utils._values import (
     missing_among,
     object_array,
 )
+from skstream.utils._running_sums import running_sums
+from skstream.utils._sklearn import StrOptions, feature_names_in, n_rows_of
 
 #: ``fills(after, columns)``: what columns are filled with, each after a number of the rows.
 Fills = Callable[[NDArray[np.integer[Any]], NDArray[np.integer[Any]]], NDArray[Any]]
@@ -476,8 +476,7 @@ def _last(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[M
 
 def _constants(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
     def fills(after: Any, columns: Any) -> NDArray[Any]:
-        fixed: NDArray[Any] = memory.statistics[columns]
-        return fixed
+        return memory.statistics[columns]
 
     return memory, fills
 

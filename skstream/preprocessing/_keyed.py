@@ -21,9 +21,9 @@ from skstream.preprocessing._base import (
 )
 from skstream.preprocessing._datetimes import moments_of
 from skstream.preprocessing._history import Floats, History, Past, keys_of
+from skstream.streams._values import column_at, column_lists, holds_numbers, is_missing
 from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import Interval, columns_of, feature_names_in, wrapped_output
-from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
 
 #: Columns in which a time is kept, and what one of the first is worth in those of the second.
 N_OF_TIME = 3
@@ -498,8 +498,7 @@ def _spread(past: Past, window: int, mean: Floats, count: Floats) -> Floats:
         values -= mean
         values *= values
         np.add(squares, values, out=squares, where=is_known)
-    spread: Floats = np.sqrt(squares / count)
-    return spread
+    return np.sqrt(squares / count)
 
 
 def remember(transformer: KeyedTransformer, history: History) -> None:

@@ -17,14 +17,14 @@ from skstream.preprocessing._base import holds
 from skstream.preprocessing._categories import StreamOneHotEncoder, kind_of
 from skstream.preprocessing._datetimes import DatetimeFeatures
 from skstream.preprocessing._imputer import StreamImputer
-from skstream.utils._rows import check_names_of_one_type, check_no_name_twice, is_frame
-from skstream.utils._values import (
+from skstream.streams._values import (
     ONE_VALUE,
     column_lists,
     is_missing,
     is_several,
     object_array,
 )
+from skstream.utils._rows import check_names_of_one_type, check_no_name_twice, is_frame
 
 
 def numbers_of_booleans(X: Any) -> NDArray[np.float64]:

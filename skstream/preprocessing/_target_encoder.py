@@ -24,7 +24,8 @@ from skstream.preprocessing._categories import (
     MixedTypes,
     encode_all,
 )
-from skstream.utils._running_sums import Floats, Groups, Integers, running_sums
+from skstream.streams._values import Factorized, first_of_no_number
+from skstream.utils._running_sums import Floats, Integers, running_sums
 from skstream.utils._sklearn import (
     Interval,
     StrOptions,
@@ -32,7 +33,72 @@ from skstream.utils._sklearn import (
     n_rows_of,
     wrapped_output,
 )
-from skstream.utils._values import Factorized, first_of_no_number
+
+# Groups up to this many values are summed column by column over all groups at once.
+_SHORT = 16
+
+
+class Groups:
+    """Stored values grouped by their column, in the order of time within each group.
+
+    Running sums are taken group by group, each from a value of its own. To take them all at
+    once, the groups lie in tables by size (a power of two): a row holds the start, the
+    values, and zeros, which change no sum.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_groups,)
+        The distinct columns.
+    """
+
+    def __init__(self, at: Integers):
+        n = len(at)
+        # Sorting column and position packed into one number is faster than a stable argsort.
+        bits = max(n.bit_length(), 1)
+        keys = (at.astype(np.int64) << bits) | np.arange(n)
+        keys.sort()
+        column, order = keys >> bits, keys & ((1 << bits) - 1)
+        first = np.flatnonzero(np.diff(column, prepend=-1))
+        self.columns = column[first]
+        size = np.diff(first, append=n)
+        room = (2 ** np.ceil(np.log2(size))).astype(np.int64)
+        by_room = np.argsort(room, kind="stable")
+        start = np.empty(len(room), dtype=np.int64)
+        ends = np.cumsum(room[by_room] + 1)
+        start[by_room] = ends - room[by_room] - 1
+        self._start, self._end = start, start + room
+        self._length = int(ends[-1]) if n else 0
+        self._before = np.empty(n, dtype=np.int64)
+        self._before[order] = np.arange(n) + np.repeat(start - first, size)
+        rooms, tables = np.unique(room[by_room], return_index=True)
+        begin = ends[tables] - rooms - 1
+        ends = np.append(begin, self._length)[1:]
+        self._tables = list(zip(rooms.tolist(), begin, ends, strict=True))
+
+    def running(self, starts: Floats, values: Floats) -> tuple[Floats, Floats]:
+        """Sum of each group before each of its values, and after all of them.
+
+        Parameters
+        ----------
+        starts : ndarray of shape (n_groups,)
+        values : ndarray of shape (n_values,)
+
+        Returns
+        -------
+        before : ndarray of shape (n_values,)
+        after : ndarray of shape (n_groups,)
+        """
+        sums = np.zeros(self._length)
+        sums[self._start] = starts
+        sums[self._before + 1] = values
+        for room, begin, end in self._tables:
+            table = sums[begin:end].reshape(-1, room + 1)
+            if room <= _SHORT:
+                for j in range(room):
+                    table[:, j + 1] += table[:, j]
+            else:
+                table.cumsum(axis=1, out=table)
+        return sums[self._before], sums[self._end]
 
 
 class Memory(NamedTuple):
@@ -435,8 +501,7 @@ def learns_classes(encoder: TargetEncoder, classes: Any) -> bool:
 def of_classes(codes: NDArray[np.integer[Any]], n_classes: int) -> Floats:
     """Whether a row is of the second of two classes; of each of several."""
     shown = [n_classes - 1] if n_classes <= 2 else range(n_classes)
-    is_one: Floats = (codes[:, np.newaxis] == np.array(shown)).astype(np.float64)
-    return is_one
+    return (codes[:, np.newaxis] == np.array(shown)).astype(np.float64)
 
 
 def steps_of(targets: Floats, weight: Floats | None) -> Floats:

@@ -18,7 +18,7 @@ from skstream.utils._optional import display, optional_import
 from skstream.utils._tables import aligned
 
 #: Measures of a class, in the order of the columns.
-MEASURES = ("precision", "recall", "f1")
+MEASURES = ("precision", "recall", "f1", "specificity")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,9 +42,12 @@ class ClassReport:
     times : ndarray of shape (n_checkpoints,), or None
         Their times, where the stream says them.
     curves : dict of str to ndarray of shape (n_classes, n_checkpoints)
-        "precision", "recall" and "f1" along the stream, NaN where a class has no value.
+        "precision", "recall", "f1" and "specificity" along the stream, NaN where a class has no
+        value.
     forgetting : str
         What the curves remember.
+    of_fold : str
+        Which of several folds it is about, in words.
 
     Examples
     --------
@@ -56,10 +59,12 @@ class ClassReport:
            [1., 1., 0.]])
     >>> print(report)
     m on each class, rows 0 to 3
-    label  precision  recall      f1  rows  answers
-    -----  ---------  ------  ------  ----  -------
-    a         0.6667  1.0000  0.8000     2        3
-    b         1.0000  0.5000  0.6667     2        1
+    label         precision  recall      f1  specificity  rows  answers
+    ------------  ---------  ------  ------  -----------  ----  -------
+    a                0.6667  1.0000  0.8000       0.5000     2        3
+    b                1.0000  0.5000  0.6667       1.0000     2        1
+    macro avg        0.8333  0.7500  0.7333       0.7500     4        4
+    weighted avg     0.8333  0.7500  0.7333       0.7500     4        4
     """
 
     model: str
@@ -70,18 +75,39 @@ class ClassReport:
     times: NDArray[Any] | None
     curves: dict[str, NDArray[np.float64]]
     forgetting: str
+    of_fold: str = ""
 
     @property
     def scores(self) -> dict[str, NDArray[np.float64]]:
-        """Precision, recall and F1 of every class over the rows of the matrix; NaN for 0/0."""
+        """Measures of every class over the rows of the matrix; NaN for 0/0."""
         hits = np.diag(self.matrix)
         labels, answers = self.matrix.sum(axis=1), self.matrix[:, :-1].sum(axis=0)
+        others = labels.sum() - labels
         with np.errstate(invalid="ignore"):
             return {
                 "precision": hits / answers,
                 "recall": hits / labels,
                 "f1": 2.0 * hits / (labels + answers),
+                "specificity": (others - answers + hits) / others,
             }
+
+    @property
+    def averages(self) -> dict[str, dict[str, float]]:
+        """Averages of `scores` as in scikit-learn's report: "macro avg" and "weighted avg".
+
+        They are over the classes with labels or answers (weighted by the labels), and 0/0 is 0.
+        """
+        labels, answers = self.matrix.sum(axis=1), self.matrix[:, :-1].sum(axis=0)
+        weights = {"macro avg": (labels + answers > 0).astype(float), "weighted avg": labels}
+        return {
+            name: {
+                measure: float(np.average(np.nan_to_num(scores), weights=weight))
+                if weight.any()
+                else np.nan
+                for measure, scores in self.scores.items()
+            }
+            for name, weight in weights.items()
+        }
 
     def to_frame(self) -> Any:
         """Return a row for every class: its scores, and the weight of its labels and answers.
@@ -89,7 +115,7 @@ class ClassReport:
         Returns
         -------
         frame : pandas.DataFrame
-            Columns precision, recall, f1, rows, answers; the index is the label.
+            Columns precision, recall, f1, specificity, rows, answers; the index is the label.
         """
         pandas = optional_import("pandas", "to_frame()")
         columns = {**self.scores, "rows": self.matrix.sum(axis=1)}
@@ -101,7 +127,7 @@ class ClassReport:
 
         Parameters
         ----------
-        metric : {"precision", "recall", "f1"}, default="f1"
+        metric : {"precision", "recall", "f1", "specificity"}, default="f1"
             The measure.
         **options
             Options of the display's ``plot``, such as ``ax`` or ``legend``.
@@ -143,18 +169,19 @@ class ClassReport:
 
     def __str__(self) -> str:
         sums = [self.matrix.sum(axis=1), self.matrix[:, :-1].sum(axis=0)]
+        of_classes = zip(self.classes.tolist(), *self.scores.values(), *sums, strict=True)
+        total = [float(of_class.sum()) for of_class in sums]
+        of_all = [[name, *values.values(), *total] for name, values in self.averages.items()]
         lines = [
             [str(label), *(f"{one:.4f}" for one in scores), f"{n:,.6g}", f"{n_answers:,.6g}"]
-            for label, *scores, n, n_answers in zip(
-                self.classes.tolist(), *self.scores.values(), *sums, strict=True
-            )
+            for label, *scores, n, n_answers in [*of_classes, *of_all]
         ]
         first, stop = self.rows
         unanswered = self.matrix[:, -1].sum()
         lacking = f"{unanswered:,.6g} of the rows without an answer: wrong" if unanswered else ""
         return "\n".join(
             [
-                f"{self.model} on each class, rows {first:,} to {stop - 1:,}",
+                f"{self.model} on each class, rows {first:,} to {stop - 1:,}{self.of_fold}",
                 *aligned(["label", *MEASURES, "rows", "answers"], lines),
                 *([lacking] if lacking else []),
             ]
@@ -250,12 +277,17 @@ def class_report(
         times=scored.times,
         curves=curves,
         forgetting=mechanism if mechanism in mechanisms else forgetting_words(mechanism),
+        of_fold=f", fold {result.folds[place]} of {result.n_folds}" if result.n_folds > 1 else "",
     )
 
 
 def _stretch(rows: Sequence[int] | None, n_rows: int) -> tuple[int, int]:
     if rows is None:
         return 0, n_rows
+    if np.ndim(rows) != 1 or len(rows) != 2:
+        raise ValueError(
+            f"rows must be two numbers, the first row and the row after the last. Got {rows!r}."
+        )
     first, stop, _ = slice(*rows).indices(n_rows)
     if first >= stop:
         raise ValueError(f"rows={tuple(rows)} names none of the {n_rows:,} rows.")

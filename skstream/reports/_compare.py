@@ -44,7 +44,11 @@ if TYPE_CHECKING:
     from skstream.core.result.result import EvaluationResult
 
 
-FOLD_TESTS: dict[str, Any] = {"wilcoxon": stats.wilcoxon, "sign": stats.sign_test}
+FOLD_TESTS: dict[str, Any] = {
+    "wilcoxon": stats.wilcoxon,
+    "sign": stats.sign_test,
+    "friedman": stats.friedman_nemenyi,
+}
 #: Tests over rows, by the functions whose options they take.
 _ROW_FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "anytime": (stats.anytime_comparison,),
@@ -58,8 +62,8 @@ _FROM_RESULT = frozenset({"names", "forgetting", "sample_weight"})
 
 def compare(
     result: "EvaluationResult",
-    a: str,
-    b: str,
+    a: Any,
+    b: Any,
     test: str,
     metric: str | Measure | None,
     forgetting: str | Forgetting | None,
@@ -70,7 +74,12 @@ def compare(
     over_time: bool,
     options: dict[str, Any],
 ) -> Any:
-    """Compare two models of a result; see `EvaluationResult.compare`."""
+    """Compare models of a result; see `EvaluationResult.compare`."""
+    if (a is None or b is None) and (test != "friedman" or a is not b):
+        raise TypeError(
+            "Name the two models to compare, compare('a', 'b'). All models are compared by "
+            f"compare(test='friedman'). The models are {result.model_names}."
+        )
     if test == "auto":
         test = "wilcoxon" if result.n_folds > 1 and fold is None else "anytime"
     check_choice(test, "test", ["auto", *FOLD_TESTS, *ROW_TESTS])
@@ -90,9 +99,12 @@ def compare(
             f"for the tests over rows ({', '.join(map(repr, ROW_TESTS))}), with fold= where there "
             "are several folds. Pass test=, or compare at= several rows."
         )
-    _check_several_folds(result, test, fold=fold, bin=bin)
+    _check_several_folds(result, test, fold=fold, bin=None if test == "friedman" else bin)
     if isinstance(metric, Measure):
         raise TypeError("The tests over folds compare a measure of the result: pass its name.")
+    if test == "friedman":
+        some = result if a is None else result.select(models=[a, b])
+        return rank([some], metric, forgetting, at, bin, options)
     scores = ScoresAtCheckpoint(result, metric, forgetting, at)
     options["higher_is_better"] = higher_is_better(scores.metric, scores.facts, options)
     values = [scores.of_folds(name) for name in (a, b)]
@@ -368,7 +380,7 @@ def _check_several_folds(
 def rank(
     results: Sequence["EvaluationResult"],
     metric: str | None,
-    forgetting: str | None,
+    forgetting: Any,
     at: int | None,
     bin: int | None,
     options: dict[str, Any],

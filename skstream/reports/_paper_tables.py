@@ -1,7 +1,7 @@
 """Scores as a table for a paper or a page: LaTeX and Markdown."""
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ _LATEX = {
     **{sign: rf"\{sign}" for sign in "&%$#_{}"},
 }
 
+_RANK = re.compile(r"\(([\d.]+)\)$")
 _LABEL = re.compile(r"[\w:./+ -]+")
 
 
@@ -118,29 +119,47 @@ def to_markdown(result: "EvaluationResult", digits: int) -> str:
 
 def to_latex(result: "EvaluationResult", digits: int, label: str | None) -> str:
     """Return the scores as a table for LaTeX; see `EvaluationResult.to_latex`."""
+    notes = list(map(_latex_words, about(result)))
+    if any(name in result.details.baselines for name in result.model_names):
+        notes.append(rf"$^\dagger$ {NAIVE}.")
+    rows = []
+    for name, cells in score_rows(result, digits).items():
+        naive = r"$^\dagger$" if name in result.details.baselines else ""
+        rows.append([_latex(name) + naive, *map(_latex_cell, cells)])
+    return latex_table(["model", *result.metric_names], rows, " ".join(notes), label)
+
+
+def latex_of_texts(header: list[str], rows: list[list[str]], notes: list[str], label: Any) -> str:
+    """Return a table of texts for LaTeX; of those that end in a rank, the best is bold."""
+    cells = []
+    for row in rows:
+        ranks = [float(found[1]) if (found := _RANK.search(one)) else np.inf for one in row]
+        texts = [_latex_words(one).replace("nan", "--") for one in row[1:]]
+        best = [np.isfinite(rank) and rank == min(ranks) for rank in ranks[1:]]
+        bold = [rf"\textbf{{{one}}}" if its else one for one, its in zip(texts, best, strict=True)]
+        cells.append([_latex(row[0]), *bold])
+    return latex_table(header, cells, " ".join(map(_latex_words, notes)), label)
+
+
+def latex_table(header: list[str], rows: list[list[str]], caption: str, label: Any) -> str:
+    """Return a table for LaTeX of cells and a caption that it can read."""
     if label is not None and not _LABEL.fullmatch(str(label)):
         raise ValueError(
             "label may have letters, digits, blanks and : . / + - _ alone, which LaTeX can read. "
             f"Got {label!r} instead."
         )
-    notes = [_latex(one).replace("±", r"$\pm$") for one in about(result)]
-    if any(name in result.details.baselines for name in result.model_names):
-        notes.append(rf"$^\dagger$ {NAIVE}.")
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{' '.join(notes)}}}",
+        rf"\caption{{{caption}}}",
         *([] if label is None else [rf"\label{{{label}}}"]),
-        rf"\begin{{tabular}}{{l{'r' * len(result.metric_names)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
         r"\toprule",
-        rf"{' & '.join(map(_latex, ['model', *result.metric_names]))} \\",
+        rf"{' & '.join(map(_latex, header))} \\",
         r"\midrule",
+        *(rf"{' & '.join(row)} \\" for row in rows),
     ]
-    for name, cells in score_rows(result, digits).items():
-        naive = r"$^\dagger$" if name in result.details.baselines else ""
-        words = [_latex_cell(one) for one in cells]
-        lines.append(rf"{' & '.join([_latex(name) + naive, *words])} \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
@@ -152,6 +171,10 @@ def _latex_cell(cell: Cell) -> str:
 
 def _markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|#~&$])", r"\\\1", " ".join(str(text).split()))
+
+
+def _latex_words(text: str) -> str:
+    return _latex(text).replace("±", r"$\pm$")
 
 
 def _latex(text: str) -> str:

@@ -13,7 +13,7 @@ from skstream.core.run.tape import Tape
 from skstream.forgetting import Cumulative
 from skstream.stats._report import forgetting_words, over_rows, plural
 from skstream.utils._labels import is_given
-from skstream.utils._tables import aligned, listed
+from skstream.utils._tables import aligned, filled, listed
 
 if TYPE_CHECKING:
     from skstream.core.result.result import EvaluationResult
@@ -245,11 +245,12 @@ def _after(result: "EvaluationResult") -> str:
 def table(result: "EvaluationResult") -> str:
     """Scores of all models as aligned text, one block per forgetting mechanism and bin."""
     share = share_of_folds(result)
-    lines = [title(result), *([f"{plural(result.n_folds, 'fold')}, {share}"] if share else [])]
+    head = [title(result), *([f"{plural(result.n_folds, 'fold')}, {share}"] if share else [])]
+    lines = [filled(line, indent="  ") for line in head]
     for words, one in blocks(result):
-        lines += [f"{words}:"] if words else []
-        lines += aligned(*_cells(one))
-    return "\n".join([*lines, *notes(result)])
+        lines += [filled(f"{words}:", indent="  ")] if words else []
+        lines += aligned(*_cells(one), less_needed=("seconds", "path"))
+    return "\n".join([*lines, *(filled(line, indent="  ") for line in notes(result))])
 
 
 def of_different_rows(n_answered: Mapping[str, int]) -> str:
@@ -289,6 +290,11 @@ def notes(result: "EvaluationResult") -> list[str]:
         *_counts(result),
         *_reasons(result),
     ]
+    models = result.details.record.get("models", {})
+    taken = [name for name in result.model_names if "taken" in models.get(name, {})]
+    lines += (
+        [f"{', '.join(taken)}: Pipeline, taken as StreamPipeline of its steps"] if taken else []
+    )
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
     lines += [f"{name} is left out: {why}" for name, why in result.left_out.items()]

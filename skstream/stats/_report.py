@@ -1,6 +1,5 @@
 """How results print: sentences that can be quoted, the answer first."""
 
-import textwrap
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from skstream.core.forgetting import parse_forgetting
 from skstream.utils._optional import optional_import
+from skstream.utils._tables import filled
 
 
 @runtime_checkable
@@ -99,7 +99,7 @@ class Report:
         """Return the statement to quote, with what it does not show."""
         answer, *rest = self._sentences()
         subject = [f"Compared {self.subject}."] if self.subject else []
-        return textwrap.fill(" ".join([answer, *subject, *rest]), width=88)
+        return filled(" ".join([answer, *subject, *rest]), 88)
 
     def __repr__(self) -> str:
         """Return the answer, and where to find the rest."""

@@ -1,6 +1,5 @@
 """Profile of a stream's labels: how well past labels predict the next one."""
 
-import html
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from skstream.core.rows.stream import Stream, refuse_endless
 from skstream.utils._choices import check_count
 from skstream.utils._labels import LabelSpace, as_labels, distinct_labels
 from skstream.utils._rows import date_columns, is_frame
+from skstream.utils._tables import filled
 from skstream.utils._times import time_column
 from skstream.utils._warnings import warn
 
@@ -157,22 +157,10 @@ class LabelProfile:
                 f"  P(M) majority    {self.majority_prior:.4f}",
                 f"  P(T) persistence {self.persistence:.4f}",
                 f"  P(S) succession  {self.succession:.4f}",
-                f"  {self.advice}",
+                filled(f"  {self.advice}", indent="  "),
                 "  Delta(l) per class in .delta, class shares in .priors, .successors",
             ]
         )
-
-    def _repr_html_(self) -> str:
-        rows = {
-            "labels": f"{self.n_rows:,}",
-            "classes": f"{len(self.classes)}",
-            "missing": f"{self.n_missing:,}",
-            "P(M) majority": f"{self.majority_prior:.4f}",
-            "P(T) persistence": f"{self.persistence:.4f}",
-            "P(S) succession": f"{self.succession:.4f}",
-        }
-        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
-        return f"<table>{cells}</table><p>{html.escape(self.advice)}</p>"
 
 
 def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:

@@ -35,7 +35,7 @@ from skstream.drift._score import (
     zones_of,
 )
 from skstream.streams import Drift
-from skstream.studies._seed_study import SavedStudy
+from skstream.studies._seed_study import SavedStudy, checked_seeds
 from skstream.utils._choices import (
     check_count,
     check_share,
@@ -46,9 +46,9 @@ from skstream.utils._choices import (
     written,
 )
 from skstream.utils._optional import optional_import
-from skstream.utils._seeds import checked_seeds, drawn_seed, seed_estimator, uniform
+from skstream.utils._seeds import drawn_seed, seed_estimator, uniform
 from skstream.utils._sklearn import QuietParallel
-from skstream.utils._tables import aligned
+from skstream.utils._tables import aligned, filled
 from skstream.utils._warnings import warn
 
 SCORES = tuple(one.name for one in fields(DetectionScores))
@@ -360,7 +360,7 @@ class DetectorStudy(SavedStudy):
             ]
             for label in self.labels
         ]
-        return "\n".join([self._heading(), *aligned(header, rows), *self._remarks()])
+        return "\n".join([self._heading(), *aligned(header, rows), *map(filled, self._remarks())])
 
     def _heading(self) -> str:
         rows, drifts = set(self.n_rows), {len(drifts) for drifts in self.drifts}
@@ -453,8 +453,7 @@ class _Candidate:
         if self.parameter is not None:
             new.set_params(**{self.parameter: self.value})
         seed_estimator(new, seed, "detector", self.name)
-        rows: NDArray[np.int64] = new.update_many(losses)
-        return rows
+        return new.update_many(losses)
 
 
 class _Seed(NamedTuple):

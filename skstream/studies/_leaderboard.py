@@ -5,7 +5,6 @@ differences of their losses, row by row. See the notes of `StreamStudy.leaderboa
 """
 
 import math
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -25,7 +24,7 @@ from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
 from skstream.studies._seed_study import SavedStudy, SeedStudy, last_answers
 from skstream.utils._optional import optional_import
-from skstream.utils._tables import aligned
+from skstream.utils._tables import aligned, filled
 
 # Losses are scaled to [0, 1], so that the difference d of two of them lies in [-1, 1]. With 0 as
 # the prediction of each, V is the sum of d**2, and no d lies farther below its prediction than
@@ -37,7 +36,6 @@ _BOUNDARY = MixtureBoundary(tuning=10.0, scale=1.0)
 N_LOOKS = 100
 #: Above this an e-value is printed as its power of ten.
 _LARGE = 1e6
-LINE = 88
 #: Streams share rows if so many of their labels are equal, and by so many standard deviations more
 #: than independent labels would be.
 _ALIKE, _DEVIATIONS = 0.9, 6.0
@@ -175,7 +173,7 @@ class Leaderboard(SavedStudy):
             the share of the streams since which it is ruled out, and the model that gives most of
             this evidence; and what that certifies.
         """
-        words = [textwrap.fill(one, width=LINE) for one in self._sentences()]
+        words = [filled(one, 88) for one in self._sentences()]
         return "\n".join([f"{self._title()}:", *aligned(*self._columns()), *words])
 
     def _title(self) -> str:
@@ -312,7 +310,7 @@ def losses_of(
 
 
 def looks(
-    blocks: Iterator[tuple[FloatArray, float]], n_models: int, n_looks: int = N_LOOKS
+    blocks: Iterator[tuple[FloatArray, float]], n_models: int
 ) -> tuple[FloatArray, np.ndarray]:
     """Return the evidence at equal shares of blocks of rows that are read at the same pace.
 
@@ -322,8 +320,6 @@ def looks(
         Losses in [0, 1], and the part of each block in the mean.
     n_models : int
         Number of models.
-    n_looks : int, default=100
-        Number of looks.
 
     Returns
     -------
@@ -331,12 +327,12 @@ def looks(
         As of `log_evidence`, at each look.
     """
     totals, weights = [], []
-    squares = np.zeros((n_looks, n_models, n_models))
+    squares = np.zeros((N_LOOKS, n_models, n_models))
     # Of weights that are all divided by the largest, which is known at the end.
     for losses, part in blocks:
         n_rows = losses.shape[1]
-        stops = np.arange(n_looks + 1) * n_rows // n_looks
-        sums = np.zeros((n_looks, n_models))
+        stops = np.arange(N_LOOKS + 1) * n_rows // N_LOOKS
+        sums = np.zeros((N_LOOKS, n_models))
         weight = part / n_rows
         for look, (start, stop) in enumerate(pairwise(stops.tolist())):
             if stop > start:

@@ -26,15 +26,22 @@ from skstream.core.result.result import EvaluationResult, assemble
 from skstream.core.result.select import chosen, named
 from skstream.core.run.run_outcome import Place, ResultHeader, RunOutcome
 from skstream.reports._compare import higher_is_better
+from skstream.reports._paper_tables import latex_of_texts
 from skstream.reports._report import of_each_stream
-from skstream.stats import friedman_nemenyi
+from skstream.stats import compare_with_best, friedman_nemenyi
+from skstream.stats._best import BestModelResult
 from skstream.stats._ranks import FriedmanNemenyiResult, rank_rows
 from skstream.stats._report import plural
 from skstream.streams import Stream, as_stream
 from skstream.studies._leaderboard import Leaderboard, leaderboard
-from skstream.studies._seed_study import SeedStudy, StudyOfModels, last_answers, of_value
+from skstream.studies._seed_study import (
+    SeedStudy,
+    StudyOfModels,
+    checked_seeds,
+    last_answers,
+    of_value,
+)
 from skstream.utils._optional import optional_import
-from skstream.utils._seeds import checked_seeds
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._tables import aligned
 from skstream.utils._warnings import warn
@@ -365,40 +372,88 @@ class StreamStudy(StudyOfModels):
             If there are fewer than two models or different streams, a value is NaN, or it is not
             known which direction of the measure is the better one.
         """
+        return self._tested(friedman_nemenyi, metric, forgetting, models, value, options)
+
+    def compare(
+        self,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        models: str | Sequence[str] | None = None,
+        value: str = "last",
+        **options: Any,
+    ) -> BestModelResult:
+        """Find the best model, and those not told from it by Wilcoxon's test over the streams.
+
+        Parameters
+        ----------
+        metric, forgetting : str, default=None
+            Measure and mechanism; None: the first.
+        models : str or sequence of str, default=None
+            Models to compare; None: all. Leave out a reference such as the Bayes classifier.
+        value : {"last", "mean"}, default="last"
+            What is compared of a curve: its last value, or the mean of its values.
+        **options
+            Passed to `skstream.stats.compare_with_best`, such as ``correction`` or ``alpha``.
+
+        Returns
+        -------
+        result : BestModelResult
+            The best, the p-values, and which models are not told apart.
+
+        Raises
+        ------
+        KeyError
+            If there is no such model, measure or mechanism.
+        ValueError
+            As of `rank`.
+        """
+        return self._tested(compare_with_best, metric, forgetting, models, value, options)
+
+    def _tested(
+        self,
+        test: Callable[..., Any],
+        metric: str | None,
+        forgetting: str | None,
+        models: str | Sequence[str] | None,
+        value: str,
+        options: dict[str, Any],
+    ) -> Any:
+        """Return what a test over the streams finds."""
         metric, forgetting = named(self._first.results[0], metric, forgetting)
         names = chosen(models, self.model_names, "model")
         if len(names) < 2:
-            raise ValueError(f"Ranking needs at least two models. Got {names}.")
+            raise ValueError(f"At least two models are needed to test them. Got {names}.")
         results = [one for study in self.studies.values() for one in study.results]
         known = [k for k, study in enumerate(self.studies.values()) for _ in study.results]
         groups = of_each_stream(results, known)
         if len(groups) < 2:
             raise ValueError(
-                "Models are ranked over at least two different streams. Got "
+                "Models are tested over at least two different streams. Got "
                 f"{plural(len(self.studies), 'stream')}"
                 f"{', which are the same' if len(self.studies) > 1 else ''}. Add other streams; "
-                "study.rank() of a SeedStudy ranks over the seeds of one."
+                "rank and compare of a SeedStudy are over the seeds of one."
             )
         facts = self._first.results[0].measures[metric]
         options["higher_is_better"] = higher_is_better(metric, facts, options)
         of_streams = []
         for stream, study in self.studies.items():
-            found = study._final(names, metric, forgetting, value)
-            if bad := study._not_finite(found, names, f" of {stream}"):
+            values = study._final(names, metric, forgetting, value)
+            if bad := study._not_finite(values, names, f" of {stream}"):
                 raise ValueError(
-                    f"The {metric} of {bad}, which cannot be ranked. Leave out this model with "
+                    f"The {metric} of {bad}, which cannot be compared. Leave out this model with "
                     "models= (references= of a table), or this stream."
                 )
-            of_streams.append(found)
+            of_streams.append(values)
         each = np.concatenate(of_streams)
         table = np.array([each[group].mean(axis=0) for group in groups])
-        ranked = friedman_nemenyi(table, names, **options)
+        found = test(table, names, **options)
         plain = value == "last" and forgetting == "cumulative"
         what = f"{metric}, over all rows of" if plain else self._words(metric, forgetting, value)
         subject = f"by {what}{'' if plain else ', over'} {len(groups)} streams"
         if len(groups) < len(self.studies):
             subject += f" (of {len(self.studies)} given, those that are the same count once)"
-        return replace(ranked, subject=subject, blocks="streams")
+        return replace(found, subject=subject, blocks="streams")
 
     def table(
         self,
@@ -432,6 +487,41 @@ class StreamStudy(StudyOfModels):
             metric, forgetting=forgetting, references=references, value=value, alpha=alpha
         )
         return "\n".join([title, *aligned(header, rows), *notes])
+
+    def to_latex(
+        self,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        references: str | Sequence[str] = (),
+        value: str = "last",
+        alpha: float = 0.05,
+        label: str | None = None,
+    ) -> str:
+        """Return `table` for a paper, for LaTeX's package booktabs.
+
+        Parameters
+        ----------
+        metric, forgetting, references, value, alpha
+            As of `table`.
+        label : str, default=None
+            What the table is referred to by: letters, digits, blanks and ``: . / + - _``.
+
+        Returns
+        -------
+        str
+            A ``table``, with the sentences below it as its caption. The best model of every stream,
+            by its rank, is bold.
+
+        Raises
+        ------
+        ValueError
+            If LaTeX cannot read the label.
+        """
+        title, header, rows, notes = self._parts_of_table(
+            metric, forgetting=forgetting, references=references, value=value, alpha=alpha
+        )
+        return latex_of_texts(header, rows, [f"{title}.", *notes], label)
 
     def _parts_of_table(
         self,
@@ -626,7 +716,7 @@ class StreamStudy(StudyOfModels):
         return (
             f"StreamStudy({plural(len(self.studies), 'stream')}: "
             f"{', '.join(self.stream_names)}; {plural(len(self.model_names), 'model')}; see "
-            "table(), rank(), plot(), to_frame(), save(), studies)"
+            "table(), rank(), compare(), plot(), to_frame(), to_latex(), save(), studies)"
         )
 
     def _ranks(self, values: Sequence[float], metric: str) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The result of a study over seeds, and what the results of studies share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,9 @@ from skstream.stats._report import forgetting_words, plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._optional import display, optional_import
 from skstream.utils._saved import save_npz
-from skstream.utils._tables import aligned
+from skstream.utils._tables import aligned, filled
+
+_LARGEST_SEED = 2**32 - 1  # of scikit-learn
 
 
 class SavedStudy:
@@ -66,20 +68,17 @@ class StudyOfModels(SavedStudy):
     @property
     def model_names(self) -> list[str]:
         """Names of the models."""
-        names: list[str] = self._first.model_names
-        return names
+        return self._first.model_names
 
     @property
     def metric_names(self) -> list[str]:
         """Names of the measures."""
-        names: list[str] = self._first.metric_names
-        return names
+        return self._first.metric_names
 
     @property
     def forgetting_names(self) -> list[str]:
         """Names of the forgetting mechanisms."""
-        names: list[str] = self._first.forgetting_names
-        return names
+        return self._first.forgetting_names
 
     def _check_alike(self, parts: Mapping[str, Any]) -> None:
         """Raise an error if parts, by what they are of, cannot be compared."""
@@ -266,8 +265,7 @@ class SeedStudy(StudyOfModels):
         values : ndarray of shape (n_checkpoints,)
             Means; NaN where a seed has no value.
         """
-        values: np.ndarray = self.curve(model, metric, forgetting=forgetting).mean(axis=1)
-        return values
+        return self.curve(model, metric, forgetting=forgetting).mean(axis=1)
 
     def std(
         self, model: str, metric: str | None = None, *, forgetting: str | None = None
@@ -553,15 +551,17 @@ class SeedStudy(StudyOfModels):
             if len(self.forgetting_names) > 1:
                 lines.append(f"{heading(self._first, forgetting)}:")
             # A blank below the marks keeps the names above the numbers.
-            lines.extend(aligned(["model", *(f"{n} " for n in self.metric_names), "path"], rows))
+            header = ["model", *(f"{n} " for n in self.metric_names), "path"]
+            lines.extend(aligned(header, rows, less_needed=["path"]))
         if answers := last_answers(self._first):
             lines.append(f"Labels are delayed: scores are those of {answers}")
         if has_marks:
             corrected = "corrected as by Holm" if correction == "holm" else "not corrected"
-            lines.append(
+            words = (
                 f"{MARK} the best, and those that pairwise Wilcoxon tests over the seeds do not "
                 f"tell from it ({corrected}, alpha = {alpha:g})"
             )
+            lines.append(filled(words, indent="  "))
         elif why := self._why_not_told(compared, correction, alpha):
             lines.append(f"Nothing is marked: {why}.")
         if left:
@@ -645,3 +645,29 @@ _SUMMARIES = {"last": last_of_curves, "mean": mean_of_curves}
 
 def _deviation(values: np.ndarray) -> float:
     return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+
+
+def checked_seeds(seeds: Iterable[int]) -> list[int]:
+    """Return the seeds of a study, each once, or say what is wrong with them."""
+    try:
+        each = iter(seeds)
+    except TypeError:
+        raise TypeError(
+            f"seeds must be several whole numbers, such as range(10) or [3, 5]. Got {seeds!r} "
+            "instead."
+        ) from None
+    listed = list(each)
+    for seed in listed:
+        if (
+            isinstance(seed, bool)
+            or not hasattr(seed, "__index__")
+            or not (0 <= seed <= _LARGEST_SEED)
+        ):
+            raise ValueError(f"Seeds must be whole numbers from 0 to 2**32 - 1. Got {seed!r}.")
+    checked = [int(seed) for seed in listed]
+    if not checked or len(set(checked)) < len(checked):
+        what = "the same twice" if checked else "none"
+        raise ValueError(
+            f"seeds must hold at least one seed, and each once. Got {what}: {checked}."
+        )
+    return checked

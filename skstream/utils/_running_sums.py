@@ -17,9 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 
-# Groups up to this many values are summed column by column over all groups at once.
-_SHORT = 16
-
 
 def accumulate(sums: Floats, fading_factor: float = 1.0) -> Floats:
     """Replace a start and the steps after it, along the first axis, by the start and its sums.
@@ -64,8 +61,7 @@ def _faded_sums(faded_start: ArrayLike, steps: Floats, fading_factor: float) -> 
         return steps
     from scipy.signal import lfilter  # slow to import, and needed only here
 
-    sums: Floats = lfilter([1.0], [1.0, -fading_factor], steps, axis=0, zi=faded_start)[0]
-    return sums
+    return lfilter([1.0], [1.0, -fading_factor], steps, axis=0, zi=faded_start)[0]
 
 
 def prefix_sums(values: NDArray[Any]) -> NDArray[Any]:
@@ -108,69 +104,6 @@ def window_sums(values: NDArray[Any], n_old: int, size: int) -> Floats:
     sums[:growing] = total[n_old : n_old + growing]
     np.subtract(total[n_old + growing :], total[: len(sums) - growing], out=sums[growing:])
     return sums
-
-
-class Groups:
-    """Stored values grouped by their column, in the order of time within each group.
-
-    Running sums are taken group by group, each from a value of its own. To take them all at
-    once, the groups lie in tables by size (a power of two): a row holds the start, the
-    values, and zeros, which change no sum.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_groups,)
-        The distinct columns.
-    """
-
-    def __init__(self, at: Integers):
-        n = len(at)
-        # Sorting column and position packed into one number is faster than a stable argsort.
-        bits = max(n.bit_length(), 1)
-        keys = (at.astype(np.int64) << bits) | np.arange(n)
-        keys.sort()
-        column, order = keys >> bits, keys & ((1 << bits) - 1)
-        first = np.flatnonzero(np.diff(column, prepend=-1))
-        self.columns = column[first]
-        size = np.diff(first, append=n)
-        room = (2 ** np.ceil(np.log2(size))).astype(np.int64)
-        by_room = np.argsort(room, kind="stable")
-        start = np.empty(len(room), dtype=np.int64)
-        ends = np.cumsum(room[by_room] + 1)
-        start[by_room] = ends - room[by_room] - 1
-        self._start, self._end = start, start + room
-        self._length = int(ends[-1]) if n else 0
-        self._before = np.empty(n, dtype=np.int64)
-        self._before[order] = np.arange(n) + np.repeat(start - first, size)
-        rooms, tables = np.unique(room[by_room], return_index=True)
-        begin = ends[tables] - rooms - 1
-        ends = np.append(begin, self._length)[1:]
-        self._tables = list(zip(rooms.tolist(), begin, ends, strict=True))
-
-    def running(self, starts: Floats, values: Floats) -> tuple[Floats, Floats]:
-        """Sum of each group before each of its values, and after all of them.
-
-        Parameters
-        ----------
-        starts : ndarray of shape (n_groups,)
-        values : ndarray of shape (n_values,)
-
-        Returns
-        -------
-        before : ndarray of shape (n_values,)
-        after : ndarray of shape (n_groups,)
-        """
-        sums = np.zeros(self._length)
-        sums[self._start] = starts
-        sums[self._before + 1] = values
-        for room, begin, end in self._tables:
-            table = sums[begin:end].reshape(-1, room + 1)
-            if room <= _SHORT:
-                for j in range(room):
-                    table[:, j + 1] += table[:, j]
-            else:
-                table.cumsum(axis=1, out=table)
-        return sums[self._before], sums[self._end]
 
 
 class FadedSum:
@@ -260,8 +193,35 @@ class WindowSum:
         self._n_values, self._total = 0, 0.0
 
 
+class BlockSum:
+    """Sum of the last whole block of ``block_size``; in the first one, of the values so far."""
+
+    def __init__(self, block_size: int) -> None:
+        self._block_size = block_size
+        self._n_values, self._total = 0, 0.0
+        self._whole: float | None = None
+
+    def update(self, values: Floats) -> Floats:
+        """Take the next values and return the sum after each of them."""
+        sums, start = np.empty(len(values)), 0
+        while start < len(values):
+            stop = min(len(values), start + self._block_size - self._n_values)
+            so_far = running_sums(self._total, values[start:stop])[1:]
+            sums[start:stop] = so_far if self._whole is None else self._whole
+            self._n_values, self._total = self._n_values + stop - start, so_far.item(-1)
+            if self._n_values == self._block_size:
+                sums[stop - 1] = self._whole = self._total
+                self._n_values, self._total = 0, 0.0
+            start = stop
+        return sums
+
+    def update_one(self, value: float) -> float:
+        """Take one value and return the sum after it."""
+        return self.update(np.array([value])).item()
+
+
 #: Weighted sum of the past values.
-RunningSum: TypeAlias = FadedSum | WindowSum
+RunningSum: TypeAlias = FadedSum | WindowSum | BlockSum
 
 
 def _suffix_sums(segments: Floats) -> Floats:

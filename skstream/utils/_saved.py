@@ -8,42 +8,30 @@ import math
 import os
 import secrets
 import stat
-import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import timedelta
 from pathlib import Path
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 
 FORMAT = 7
 #: Longest part of a file's name that its temporary file repeats: names have a limit of 255 bytes.
 _SHOWN = 32
-#: A file may take so much memory, or so many times its own size, without being asked for.
-USUAL_BYTES, USUAL_RATIO = 1 << 30, 100
-#: Kinds of NumPy values of numbers, of numbers that count, of labels, and of times.
-NUMBERS, COUNTS, LABELS, TIMES = "fiu", "iu", "biufUSM", "fM"
 _MICROSECOND = timedelta(microseconds=1)
 
 Arrays = dict[str, np.ndarray]
-#: Classes that a file may hold, by their names.
-Classes = Mapping[str, Any]
 #: Metadata of a field of a data class that is left out.
 NOT_SAVED = {"is_saved": False}
-
-
-class _TooLarge(ValueError):
-    """The arrays of a file take more memory than is allowed."""
 
 
 # -- files
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path whose file replaces `path` once the block ends without an error.
 
     At any moment `path` is either the old file or the complete new file, even if the process is
@@ -56,9 +44,6 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
     path : str or path-like
         File to write. A link stays a link: what it points to is replaced. A device or a pipe is
         written to directly.
-    flush : bool, default=True
-        Whether to wait until the file is on the disk. Without, it is complete or not there after
-        the process was killed, but a loss of power may cut it.
 
     Yields
     ------
@@ -104,9 +89,8 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
         yield temporary
-        if flush:
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
         os.replace(temporary, target)
     except OSError as error:
         if error.errno is None or error.filename is not None:
@@ -116,13 +100,12 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
     finally:
         with suppress(OSError):
             temporary.unlink()
-    if flush:
-        with suppress(OSError):  # where the system cannot, the file is complete in any case
-            descriptor = os.open(target.parent, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+    with suppress(OSError):  # where the system cannot, the file is complete in any case
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def no_such_file(path: str | os.PathLike[str]) -> FileNotFoundError:
@@ -181,35 +164,6 @@ def as_data(value: Any, arrays: Arrays, at: str = "") -> Any:
     return value
 
 
-def of_data(data: Any, classes: Classes, arrays: Arrays) -> Any:
-    """Make the object that `as_data` was given; of other classes than those named none is made."""
-
-    def inner(one: Any) -> Any:
-        return of_data(one, classes, arrays)
-
-    if isinstance(data, list):
-        return list(map(inner, data))
-    if not isinstance(data, dict):
-        return data
-    match next((key for key in data if key.startswith("$")), ""):
-        case "$array":
-            return arrays[data["$array"]]
-        case "$number":
-            return float(data["$number"])
-        case "$class":
-            if data["$class"] not in classes:
-                raise ValueError(f"it holds a {data['$class']}")
-            own = {name: inner(one) for name, one in data.items() if name != "$class"}
-            return classes[data["$class"]](**own)
-        case "$pairs":
-            return {inner(key): inner(one) for key, one in data["$pairs"]}
-        case "$tuple":
-            return tuple(map(inner, data["$tuple"]))
-        case "$microseconds":
-            return timedelta(microseconds=data["$microseconds"])
-    return {key: inner(one) for key, one in data.items()}
-
-
 def _is_left_out(field: Field[Any], value: Any) -> bool:
     if field.default is MISSING or hasattr(value, "__array__"):
         return False
@@ -240,7 +194,7 @@ def _plain_array(array: np.ndarray) -> np.ndarray:
 # -- files
 
 
-def save_npz(path: str | Path, value: Any, *, compress: bool = True) -> Path:
+def save_npz(path: str | Path, value: Any) -> Path:
     """Write an object to one NPZ file, completely or not at all; return its path.
 
     ``.npz`` is appended where the path has no suffix.
@@ -250,187 +204,7 @@ def save_npz(path: str | Path, value: Any, *, compress: bool = True) -> Path:
     arrays: Arrays = {}
     data = as_data(value, arrays)
     header = {"format": FORMAT, "parts": sorted(arrays), **data}  # no checksum is of names
-    save: Any = np.savez_compressed if compress else np.savez
+    parts: Any = {"header": np.array(json.dumps(header, allow_nan=False)), **arrays}
     with atomic_write(path) as temporary, temporary.open("wb") as file:
-        save(file, header=np.array(json.dumps(header, allow_nan=False)), **arrays)
+        np.savez_compressed(file, **parts)
     return path
-
-
-def load_npz(
-    path: Path,
-    what: str,
-    classes: Classes,
-    check: Callable[[Any], Any] | None = None,
-    *,
-    hint: str = "",
-    max_bytes: int | None = None,
-) -> Any:
-    """Make the object that `save_npz` has written to a file, which may be anything.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    what : str
-        What the file should be, as in "a result saved by skstream".
-    classes : dict of str to type
-        The classes of all that may be in the object; the first ones may be the object.
-    check : callable, default=None
-        Raises any error where the parts of the object do not fit together.
-    hint : str, default=""
-        Sentence that ends the error of a file that is something else.
-    max_bytes : int, default=None
-        Most bytes of memory that its arrays may take. None: the larger one of `USUAL_BYTES` and
-        `USUAL_RATIO` times the size of the file.
-    """
-    arrays, header = _read(path, what, hint, max_bytes)
-    try:
-        value = of_data(header, classes, arrays)
-        check_types(value)
-        if check is not None:
-            check(value)
-        return value
-    except MemoryError:
-        raise
-    except Exception as error:  # wrong values can end in any error
-        why = f"its parts do not fit together ({error})"
-        if isinstance(error, KeyError):
-            why = f"its part {error} is missing"
-        raise ValueError(f"{path} is not {what}: {why}.") from error
-
-
-def _read(path: Path, what: str, hint: str, max_bytes: int | None) -> tuple[Arrays, dict[str, Any]]:
-    """Read the arrays and the header of a file that may be anything."""
-    if not path.exists():
-        raise no_such_file(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            n_bytes = sum(part.file_size for part in archive.infolist())
-            if max_bytes is None:
-                max_bytes = max(USUAL_BYTES, USUAL_RATIO * path.stat().st_size)
-            if n_bytes > max_bytes:
-                raise _TooLarge(
-                    f"{path} takes {n_bytes:,} bytes of memory, more than {max_bytes:,}: a small "
-                    "file from elsewhere may have been made to fill the memory. If you trust it, "
-                    f"load it with max_bytes={n_bytes}."
-                )
-            damaged = archive.testzip()  # compares every checksum; reading arrays may not do so
-            if damaged is not None:
-                raise ValueError(f"the checksum of its part {damaged} is wrong")
-            for part in archive.infolist():
-                _check_size(archive, part)
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        if "header" not in arrays:
-            raise ValueError("it has no header")
-        header = json.loads(str(arrays.pop("header")))
-        found = header.pop("format", None) if isinstance(header, dict) else None
-        if found is None:
-            raise ValueError("its header names no format")
-        if found == FORMAT and header.pop("parts", None) != sorted(arrays):
-            raise ValueError("its parts are not those that its header lists")
-    except (FileNotFoundError, PermissionError, MemoryError, _TooLarge):
-        raise
-    except Exception as error:  # the errors of zipfile and zlib on damaged files are not documented
-        # A damaged list of its parts lets zipfile look for them before the beginning of the file.
-        is_cut = isinstance(error, OSError | zipfile.BadZipFile)
-        why = "its list of parts, at its end, cannot be read" if is_cut else error
-        raise ValueError(f"{path} is not {what}, or is damaged: {why}.{hint}") from error
-    if found != FORMAT:
-        raise ValueError(
-            f"{path} has format {found}; this version of skstream reads {FORMAT}. Load it with the "
-            "version that wrote it."
-        )
-    return arrays, header
-
-
-def _check_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
-    """Raise an error if an array says that it is larger than what there is of it."""
-    with archive.open(part) as file:
-        if np.lib.format.read_magic(file) == (1, 0):
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-        else:
-            shape, _, dtype = np.lib.format.read_array_header_2_0(file)
-        if math.prod(shape) * max(1, dtype.itemsize) != part.file_size - file.tell():
-            raise ValueError(f"its part {part.filename} does not have the size that it declares")
-
-
-# -- what was loaded
-
-
-def check_types(value: Any, hint: Any = None, name: str = "it") -> None:
-    """Compare a value, and all that it holds, with its type hint.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-    hint : type hint, default=None
-        None: the value's own class. The fields of data classes are compared with their hints.
-    name : str, default="it"
-        The name of the value, for the error.
-
-    Raises
-    ------
-    TypeError
-        If a value has another type.
-    """
-    hint = type(value) if hint is None else hint
-    kind, inner = get_origin(hint) or hint, get_args(hint)
-    if kind is Any or kind is Callable:
-        return
-    if kind in (Union, UnionType):
-        for one in inner:
-            try:
-                return check_types(value, one, name)
-            except TypeError:
-                continue
-        raise _wrong(value, hint, name)
-    if kind is float and type(value) is int:
-        float(value)  # JSON does not tell whole numbers; they can be too large
-        return
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise _wrong(value, hint, name)
-    if is_dataclass(kind) or hasattr(kind, "_fields"):
-        for own, of_own in get_type_hints(type(value)).items():
-            if hasattr(value, own):  # KW_ONLY is no field
-                check_types(getattr(value, own), of_own, own)
-    elif isinstance(value, Mapping) and inner:
-        for key, one in value.items():
-            check_types(key, inner[0], f"a name in {name}")
-            check_types(one, inner[1], name)
-    elif kind is tuple and inner:
-        hints_of = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
-        if len(hints_of) != len(value):
-            raise _wrong(value, hint, name)
-        for one, of_one in zip(value, hints_of, strict=True):
-            check_types(one, of_one, name)
-    elif isinstance(value, list) and inner:
-        for one in value:
-            check_types(one, inner[0], name)
-    elif kind is np.ndarray and inner:
-        (scalar,) = get_args(inner[1])
-        if scalar is not Any and value.dtype.kind != np.dtype(scalar).kind:
-            raise _wrong(value, hint, name)
-
-
-def check_array(array: Any, name: str, kinds: str, shape: tuple[int | None, ...]) -> None:
-    """Compare the type and the shape of an array; of an axis given as None, any length will do.
-
-    Raises
-    ------
-    ValueError
-        If it has another one.
-    """
-    wanted = tuple("any" if n is None else n for n in shape)
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
-        raise ValueError(f"{name} has values of a wrong type")
-    if array.ndim != len(shape) or any(
-        n is not None and n != found for n, found in zip(shape, array.shape, strict=True)
-    ):
-        raise ValueError(f"{name} has shape {array.shape} instead of {wanted}")
-
-
-def _wrong(value: Any, hint: Any, name: str) -> TypeError:
-    needed = hint.__name__ if isinstance(hint, type) else hint
-    return TypeError(f"{name} is {str(value)[:80]!r}, which is not {needed}")

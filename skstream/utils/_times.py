@@ -1,14 +1,18 @@
-"""Times and durations from any container, as arrays whose dtype says what they are; or as text."""
+"""Times and durations: from any container, as arrays whose dtype says what they are, or text."""
 
 import math
 import re
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from numbers import Integral, Number
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from skstream.utils._masked import is_missing, unmasked
+from skstream.utils._optional import optional_import
 
 NUMBERS = "numbers"
 DATETIMES = "datetimes without a time zone"
@@ -432,3 +436,95 @@ def parse_duration(text: str) -> timedelta | None:
             return None
         at = part.end()
     return duration if text.strip() else None
+
+
+# -- periods of the calendar
+
+_EPOCH = datetime(1970, 1, 1)
+#: Periods of a fixed length are counted from a Monday, so that those of seven days are weeks.
+_ORIGIN = datetime(1970, 1, 5)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """Periods that follow one another.
+
+    Attributes
+    ----------
+    length : timedelta or None
+        Length of every period; None: they begin at the dates of `offset`.
+    offset : pandas.DateOffset or None
+        Such as that of months.
+    zone : ZoneInfo or None
+        Time zone in which days begin; None: that of the times, UTC where they have a zone.
+    """
+
+    length: timedelta | None
+    offset: Any = None
+    zone: ZoneInfo | None = None
+
+    def period(self, now: int) -> tuple[int, int]:
+        """Return when the period of a time begins, and when the next one does.
+
+        All times are microseconds since 1970, in UTC if they have a time zone.
+        """
+        wall = _EPOCH + now * _MICROSECOND
+        if self.zone is not None:
+            wall = wall.replace(tzinfo=UTC).astimezone(self.zone).replace(tzinfo=None)
+        start, end = self.around(wall.replace(fold=0))
+        after = self._counted(end)
+        # An hour that comes twice, as clocks are set back: the end is that of its second time.
+        return self._counted(start), after if after > now else self._counted(end.replace(fold=1))
+
+    def around(self, wall: datetime) -> tuple[datetime, datetime]:
+        """Return the first moment of the period of a time on the clock's face, and of the next."""
+        if self.length is not None:
+            start = _ORIGIN + (wall - _ORIGIN) // self.length * self.length
+            return start, start + self.length
+        pandas = optional_import("pandas", "A period of the calendar")
+        day = self.offset.rollback(pandas.Timestamp(wall).normalize())
+        return day.to_pydatetime(), (day + self.offset).to_pydatetime()
+
+    def _counted(self, wall: datetime) -> int:
+        if self.zone is not None:
+            wall = wall.replace(tzinfo=self.zone).astimezone(UTC).replace(tzinfo=None)
+        return (wall - _EPOCH) // _MICROSECOND
+
+
+@lru_cache(maxsize=64)
+def calendar_of(period: str, zone: str | None = None) -> Calendar:
+    """Return the periods that a text names, such as ``"7D"``, ``"12h"`` or ``"MS"``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such period, or no such time zone.
+    ImportError
+        If the text is no duration, and pandas, which knows the others, is absent.
+    """
+    try:
+        place = None if zone is None else ZoneInfo(zone)
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError(
+            f"time_zone={zone!r} is no time zone that is known here. Give its name, such as "
+            "'Europe/Berlin'; on Windows they come with the package tzdata."
+        ) from error
+    length = parse_duration(period if period[:1].isdigit() else f"1{period.strip()}")
+    if length:
+        return Calendar(length, None, place)
+    wrong = (
+        f"{period!r} is no period that a clock can count. Give a duration in {UNITS}, such as "
+        "'7D' or '12h', or the pandas alias of a date at which periods begin, such as 'MS' (the "
+        "first of a month), 'QS' (of a quarter) or 'W-SUN'."
+    )
+    frequencies = optional_import("pandas", f"The period {period!r}").tseries.frequencies
+    try:
+        found = Calendar(None, frequencies.to_offset(period), place)
+        start, end = found.around(datetime(2020, 2, 5, 13))
+        begins_days = start.hour == start.minute == 0 and found.offset.n == 1
+    except Exception as error:  # pandas has several kinds of errors for what is no period
+        raise ValueError(wrong) from error
+    if not (begins_days and start <= datetime(2020, 2, 5, 13) < end):
+        raise ValueError(wrong)
+    return found

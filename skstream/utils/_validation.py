@@ -2,7 +2,7 @@
 
 import inspect
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from typing import Any
@@ -15,6 +15,20 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags, get_t
 from sklearn.utils.validation import check_is_fitted
 
 from skstream.utils._content import content
+
+#: What makes a model with ``partial_fit`` of one without, by the class of the latter.
+_LEARNERS: dict[type, Callable[[Any], Any]] = {}
+
+
+def offer_learner(kind: type, learner_of: Callable[[Any], Any]) -> None:
+    """Let models of a class, without ``partial_fit``, learn along a stream as `learner_of` says."""
+    _LEARNERS[kind] = learner_of
+
+
+def as_learner(model: Any) -> Any:
+    """Return a model as it learns along a stream: a `Pipeline` as a `StreamPipeline`."""
+    learner_of = _LEARNERS.get(type(model))
+    return model if learner_of is None else learner_of(model)
 
 
 def tags_of(model: Any) -> Tags:
@@ -103,7 +117,7 @@ def _shows_fitted_attributes(estimator: Any) -> bool:
     return any(name.endswith("_") and not name.startswith("_") for name in attributes)
 
 
-def unfitted_copy(model: Any) -> Any:
+def unfitted_copy(model: Any, *, learns: bool = True) -> Any:
     """Copy a model without what it has learnt.
 
     A model without ``get_params`` cannot be constructed again from its parameters. It is copied by
@@ -113,6 +127,8 @@ def unfitted_copy(model: Any) -> Any:
     ----------
     model : estimator
         What to copy. A frozen estimator stays as it is.
+    learns : bool, default=True
+        Whether the copy is to learn along a stream (see `as_learner`), not by ``fit``.
 
     Raises
     ------
@@ -120,7 +136,7 @@ def unfitted_copy(model: Any) -> Any:
         If a model without ``get_params`` cannot be copied.
     """
     try:
-        return clone(model, safe=False)
+        return clone(as_learner(model) if learns else model, safe=False)
     except Exception as error:
         _raise_if_not_copied(model, error)
         raise

@@ -79,6 +79,19 @@ def test_what_is_recorded_was_got_by_the_command_that_is_named(key: str) -> None
 
 def test_the_page_is_what_the_record_says() -> None:
     assert fidelity.PAGE.read_text("utf-8") == fidelity.page(RECORD)
+    assert fidelity.FIGURES.read_text("utf-8") == fidelity.figures_page(RECORD)
+
+
+@pytest.mark.parametrize(("paper", "item"), ITEMS, ids=IDS)
+def test_every_row_in_words_has_a_verdict_and_what_does_not_hold_a_reason(paper, item):
+    said = fidelity.judged()
+    for row in fidelity.rows_of(RECORD, paper, item):
+        found, why = fidelity.verdict(item, row, said)
+        assert found != "to be judged", row
+        if isinstance(row.theirs, str) and row.kind == "shape" and not row.column:
+            assert found in fidelity.ORDER[:3] and bool(why) == (found != "holds"), row
+            changed = fidelity.verdict(item, replace(row, ours=f"{row.ours}!"), said)
+            assert changed == ["to be judged", ""]
 
 
 def test_another_record_is_another_page() -> None:
@@ -87,9 +100,8 @@ def test_another_record_is_another_page() -> None:
     assert fidelity.page(changed) != fidelity.page(RECORD)
 
 
-def test_exact_figures_come_out_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_exact_figures_come_out_again(monkeypatch, tmp_path, pa):
     """The cheapest of the runs, as it stands."""
-    pytest.importorskip("pyarrow")
     monkeypatch.setattr(fidelity, "OUTPUT", tmp_path)
     found, recorded = fidelity.run_script("fold_tests", full=False), RECORD["fold_tests"]
     assert len(found["rows"]) == len(recorded["rows"])
@@ -110,9 +122,7 @@ def test_exact_figures_come_out_again(monkeypatch: pytest.MonkeyPatch, tmp_path:
         (replace(FIGURE, theirs="miss", ours="miss"), 0.0, False, True),
     ],
 )
-def test_what_is_within_the_tolerance(
-    row: Row, tolerance: float, relative: bool, is_good: bool
-) -> None:
+def test_what_is_within_the_tolerance(row, tolerance, relative, is_good):
     assert row.is_within(tolerance, relative=relative) == is_good
 
 
@@ -141,8 +151,7 @@ def test_rows_are_lines_that_are_read_again(tmp_path: Path) -> None:
     assert rows == [FIGURE, replace(FIGURE, line="RBF")]
 
 
-def test_a_script_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow")
+def test_a_script_that_fails_is_named(monkeypatch, pa):
     monkeypatch.setitem(RUNS, "fold_tests", replace(RUNS["fold_tests"], options="--part none"))
     with pytest.raises(RuntimeError, match=r"--part none failed:\n(.|\n)*invalid choice"):
         fidelity.run_script("fold_tests", full=False)

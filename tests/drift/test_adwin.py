@@ -156,15 +156,13 @@ def test_the_theorem_takes_values_between_0_and_1_alone(bad):
     assert detector.reset().update(bad).width == 1
 
 
-def test_the_theorem_raises_no_alarm_on_stationary_values():
-    rng = np.random.default_rng(0)
+def test_the_theorem_raises_no_alarm_on_stationary_values(rng):
     assert ADWIN(bound="theorem").update_many(rng.random(20_000)).size == 0
 
 
 @pytest.mark.parametrize("clock", [1, 7, 32])
 @pytest.mark.parametrize("bound", ["moa", "theorem"])
-def test_compiled_or_not_one_by_one_or_at_once_the_bits_are_the_same(clock, bound):
-    rng = np.random.default_rng(0)
+def test_compiled_or_not_one_by_one_or_at_once_the_bits_are_the_same(clock, bound, rng):
     values = np.concatenate([rng.beta(a, 2.0, 700) for a in (1.0, 6.0, 1.0, 0.2, 3.0)])
     if bound == "moa":
         values = 1e3 * values - 5e5

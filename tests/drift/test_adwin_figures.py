@@ -15,8 +15,7 @@ def gauss(n, level=0.0, seed=0):
     return np.round(np.random.default_rng(seed).normal(level, 1.0, n) / UNIT) * UNIT
 
 
-def test_golden_alarms():
-    rng = np.random.default_rng(0)
+def test_golden_alarms(rng):
     losses = np.concatenate((rng.random(500_000) < 0.2, rng.random(500_000) < 0.5))
     detector = ADWIN()
     assert detector.update_many(losses).tolist() == [500_095, 500_159, 500_191]
@@ -55,8 +54,7 @@ def test_one_first_value_far_away():
     check_against_literal(ADWIN(), [values])
 
 
-def test_memory_does_not_grow():
-    rng = np.random.default_rng(0)
+def test_memory_does_not_grow(rng):
     detector = ADWIN()
     sizes = []
     for _ in range(10):

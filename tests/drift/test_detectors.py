@@ -195,8 +195,7 @@ def test_kinds_of_numbers(detector, kind):
     assert [i for i, x in enumerate(given_) if one.update(x).drift_detected] == expected
 
 
-def test_data_frame_columns():
-    pd = pytest.importorskip("pandas")
+def test_data_frame_columns(pd):
     values = np.repeat([0.0, 1.0], 300)
     expected = ADWIN().update_many(values).tolist()
     assert ADWIN().update_many(pd.Series(values, index=values)).tolist() == expected
@@ -232,8 +231,7 @@ def test_parameters_are_checked_at_first_use(detector, message):
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_one_value_at_a_time_keeps_every_bit_of_real_numbers(scale):
-    rng = np.random.default_rng(0)
+def test_one_value_at_a_time_keeps_every_bit_of_real_numbers(scale, rng):
     values = np.abs(rng.normal(3.0, 1.0, 4000)) * scale
     values[2000:] *= 3
     for detector in (

@@ -30,7 +30,7 @@ def default_of(kind, name):
     return inspect.signature(kind).parameters[name].default
 
 
-def test_adwin_least_side_and_what_follows_an_alarm():
+def test_adwin_least_side_and_what_follows_an_alarm(rng):
     for seed in SEEDS:
         values = many_drifts(40, length=300, seed=seed)
         peer = drift.ADWIN()
@@ -42,7 +42,6 @@ def test_adwin_least_side_and_what_follows_an_alarm():
         assert ADWIN(min_window=5).update_many(values).tolist() != expected
         assert ADWIN(after_alarm="restart").update_many(values).tolist() == expected
     # The least side matters where delta is large.
-    rng = np.random.default_rng(0)
     values = np.repeat(rng.uniform(0, 30, 15), 20) + rng.normal(0, 0.05, 300)
     params = {"clock": 1, "delta": 0.9}
     expected = alarms_of(drift.ADWIN(**params), values)

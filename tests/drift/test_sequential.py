@@ -172,8 +172,7 @@ def test_ratio_is_that_of_the_definitions(values, memories):
     assert ErrorRatio(short=short, long=long, **params).update_many(values).tolist() == expected
 
 
-def test_ratio_is_faster_than_the_mean():
-    rng = np.random.default_rng(0)
+def test_ratio_is_faster_than_the_mean(rng):
     values = np.concatenate((rng.random(20_000) < 0.1, rng.random(5000) < 0.5))
     fading = literal_fading_mean(values, 0.9994)
     slow = PageHinkley().update_many(fading)

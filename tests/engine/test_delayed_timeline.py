@@ -180,11 +180,7 @@ def as_asked(questions):
     ]
 
 
-@given(
-    delayed_rows(),
-    st.one_of(st.none(), st.integers(1, 5)),
-    st.integers(1, 4),
-)
+@given(delayed_rows(), st.one_of(st.none(), st.integers(1, 5)), st.integers(1, 4))
 def test_events_one_by_one(rows, poll_every, n_warmup):
     arrival, label_time, learnable, cuts = rows
     timeline = DelayedTimeline(n_warmup, poll_every)
@@ -214,12 +210,7 @@ def test_events_one_by_one(rows, poll_every, n_warmup):
     assert record.groups == calls
 
 
-@given(
-    delayed_rows(),
-    st.one_of(st.none(), st.integers(1, 5)),
-    st.integers(1, 4),
-    st.data(),
-)
+@given(delayed_rows(), st.one_of(st.none(), st.integers(1, 5)), st.integers(1, 4), st.data())
 def test_live_events_in_any_calls(rows, poll_every, n_warmup, data):
     arrival, label_time, learnable, _ = rows
     n = len(arrival)

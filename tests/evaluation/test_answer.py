@@ -9,17 +9,12 @@ import pytest
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 
-from skstream import (
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    PrequentialEvaluator,
-    score_predictions,
-)
+import skstream as sk
 from skstream.metrics import Measure
 from skstream.reports import _answer
 from skstream.reports._answer import answer
 from skstream.streams import make_demo_stream
+from tests.evaluation._models import FailsLater
 
 N_ROWS = 2000
 
@@ -36,7 +31,7 @@ def scored(
     y = rng.integers(0, 2, n_rows)
     wrong = {name: rng.permutation(n_rows) >= share * n_rows for name, share in shares.items()}
     predictions = {name: np.where(one, 1 - y, y) for name, one in wrong.items()}
-    result = score_predictions(y, predictions, metrics=metrics, **options)
+    result = sk.score_predictions(y, predictions, metrics=metrics, **options)
     return replace(result, details=replace(result.details, baselines=tuple(baselines)))
 
 
@@ -164,11 +159,10 @@ def test_tests_that_are_not_about_the_score_say_so() -> None:
     assert found.details[-1].endswith(", and not by scores of the last 100 rows.")
 
 
-def test_losses_and_the_measure_may_not_agree() -> None:
+def test_losses_and_the_measure_may_not_agree(rng: np.random.Generator) -> None:
     y = np.r_[np.zeros(1900, int), np.ones(100, int)]
-    rng = np.random.default_rng(0)
     balanced = np.where(rng.random(2000) < 0.25, 1 - y, y)  # worse in accuracy
-    result = score_predictions(
+    result = sk.score_predictions(
         y, {"majority": np.zeros(2000, int), "balanced": balanced}, metrics="kappa"
     )
     result = replace(result, details=replace(result.details, baselines=("majority",)))
@@ -185,12 +179,12 @@ def test_losses_and_the_measure_may_not_agree() -> None:
 
 def test_folds_are_compared_as_with_the_best() -> None:
     models = {
-        "persistent": Persistent(),
-        "majority": MajorityClass(),
+        "persistent": sk.Persistent(),
+        "majority": sk.MajorityClass(),
         "sgd": SGDClassifier(random_state=0),
     }
     stream = make_demo_stream(800, random_state=0)
-    result = KFoldEvaluator("accuracy", n_folds=8, random_state=0).evaluate(models, stream)
+    result = sk.KFoldEvaluator("accuracy", n_folds=8, random_state=0).evaluate(models, stream)
     found = answer(result)
     best = max(result.scores, key=lambda name: result.scores[name]["accuracy"])
     assert found.headline.startswith(f"{best} has the highest accuracy of 3 models")
@@ -202,20 +196,14 @@ def test_folds_are_compared_as_with_the_best() -> None:
     assert "is shown to be" not in " ".join([few.headline, *few.details])
 
 
-class Fails(Persistent):
-    """Learns 100 rows."""
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        self.n_ = getattr(self, "n_", 0) + len(y)
-        if self.n_ > 100:
-            raise ZeroDivisionError("by nothing")
-        return super().partial_fit(X, y, classes)
-
-
 def test_models_that_failed_count_as_pairs_and_are_not_compared() -> None:
-    models = {"persistent": Persistent(), "a": SGDClassifier(random_state=0), "b": Fails()}
-    with pytest.warns(FitFailedWarning, match="by nothing"):
-        result = PrequentialEvaluator("accuracy", random_state=0, error_score=np.nan).evaluate(
+    models = {
+        "persistent": sk.Persistent(),
+        "a": SGDClassifier(random_state=0),
+        "b": FailsLater(100),
+    }
+    with pytest.warns(FitFailedWarning, match="no more"):
+        result = sk.PrequentialEvaluator("accuracy", random_state=0, error_score=np.nan).evaluate(
             models, make_demo_stream(400, random_state=0)
         )
     found = answer(result)
@@ -230,14 +218,12 @@ def share_of_claims(n_models: int, n_streams: int, alpha: float) -> float:
         rng = np.random.default_rng(seed)
         y = rng.integers(0, 2, 300)
         models = {f"model {k}": rng.integers(0, 2, 300) for k in range(n_models)}
-        result = score_predictions(y, models, metrics="accuracy")
+        result = sk.score_predictions(y, models, metrics="accuracy")
         n += "shown to be" in text(result, alpha)
     return n / n_streams
 
 
-def test_the_best_of_many_that_guess_is_not_called_better(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_best_of_many_that_guess_is_not_called_better(monkeypatch):
     assert share_of_claims(20, 20, alpha=0.5) <= 0.5
     monkeypatch.setattr(_answer, "comb", lambda *_: 1)  # not corrected: the test sees it
     assert share_of_claims(20, 20, alpha=0.5) > 0.5
@@ -247,7 +233,7 @@ def test_the_best_of_many_that_guess_is_not_called_better(
 def test_a_model_that_never_errs_is_not_behind_one_whose_kappa_is_defined() -> None:
     y = np.array(["x"] * 50)
     wrong = np.where(np.arange(50) == 9, "z", y)
-    result = score_predictions(
+    result = sk.score_predictions(
         y, {"right": y, "wrong": wrong}, metrics=["kappa", "accuracy"], classes=["x", "z"]
     )
     assert np.isnan(result.scores["right"]["kappa"])

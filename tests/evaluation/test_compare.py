@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.stats
 from sklearn import metrics as sk
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
@@ -24,7 +25,7 @@ from skstream.core.run.tape import Tape
 from skstream.evaluation import EvaluationResult
 from skstream.metrics import Measure, cost
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.stats import anytime_comparison, mcnemar, mcnemar_curve, q_statistic
+from skstream.stats import anytime_comparison, friedman_nemenyi, mcnemar, mcnemar_curve, q_statistic
 from skstream.streams import SEA, Sine, make_demo_stream
 from tests.evaluation._models import FailsLater
 
@@ -146,11 +147,6 @@ def test_measures_that_do_not_say_their_direction_are_refused_by_name():
     assert result.rank(higher_is_better=False).ranking[0] == "last"
 
 
-def test_a_direction_that_contradicts_the_measure_is_refused():
-    with pytest.raises(ValueError, match="A lower value of measure 'error' is the better one"):
-        k_fold("error").compare("last", "majority", higher_is_better=True)
-
-
 def test_results_keep_what_measures_say(tmp_path):
     loss = Measure(wrong_share, higher_is_better=False, bounds=(0, 1))
     evaluator = PrequentialEvaluator({"err": "error", "mine": loss, "k": "kappa", "f1:UP": "f1:UP"})
@@ -211,6 +207,12 @@ def test_a_measure_is_made_of_a_function():
         ({"fold": 99}, "fold must be 0, the only one in this result, as an int.*Got 99"),
         ({"fold": -1}, "fold must be 0, the only one in this result, as an int.*Got -1"),
         ({"bin": 0}, "this one has no bins"),
+        ({"since": 0}, "since must be an integer"),
+        ({"since": 101, "at": 50}, "no row from since=101 to at=50"),
+        ({"since": 1000}, "scored on none of rows 1,000 to 400"),
+        ({"test": "mcnemar", "over_time": True, "method": "exact"}, "exact test is for one look"),
+        ({"test": "mcnemar", "record_every": 9}, "is for its curve: pass over_time=True"),
+        ({"over_time": True, "forgetting": "window:9"}, "cannot forget as window:9"),
     ],
     ids=str,
 )
@@ -337,6 +339,31 @@ def test_only_what_was_evaluated_alike_is_ranked_together():
     )
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "error"])
+def test_friedman_is_that_of_the_values_over_folds(metric):
+    evaluator = KFoldEvaluator(metric, n_folds=8, random_state=0)
+    models = {**MODELS, "bayes": IncrementalGaussianNB()}
+    result = evaluator.evaluate(models, STREAM)
+    table = np.stack([result.curve(name)[-1] for name in models], axis=1)
+    found = result.compare(test="friedman", alpha=0.1)
+    expected = friedman_nemenyi(table, list(models), higher_is_better=metric != "error", alpha=0.1)
+    assert replace(found, subject="", blocks=expected.blocks) == expected
+    whole = scipy.stats.friedmanchisquare(*table.T)
+    assert (found.chi2, found.chi2_pvalue) == pytest.approx((whole.statistic, whole.pvalue))
+    assert "by " + metric in " ".join(str(found).split())
+    assert result.compare("bayes", "last", test="friedman").names == ("bayes", "last")
+    early = result.compare(test="friedman", at=200)
+    assert early == result.rank(at=200) and "at row 200" in " ".join(str(early).split())
+    for wrong in ({"fold": 0}, {"since": 5}, {"over_time": True}, {"zero_method": "pratt"}):
+        with pytest.raises((ValueError, TypeError), match="The test 'friedman'"):
+            result.compare(test="friedman", **wrong)
+    for names in ((), ("last",)):
+        with pytest.raises(TypeError, match=r"Name the two models .* compare\(test='friedman'\)"):
+            result.compare(*names)
+    with pytest.raises(ValueError, match="needs several folds"):
+        one_run().compare(test="friedman")
+
+
 def test_statements_say_whether_folds_or_streams_were_ranked():
     first, second = (one_run(stream=make_demo_stream(300, random_state=k)) for k in (0, 1))
     ranked = first.rank(second), k_fold("error").rank()
@@ -407,20 +434,8 @@ def test_over_time_changes_no_comparison_that_is_a_curve_already():
     assert curve.statistic == pytest.approx(final.statistic)
 
 
-def test_what_has_no_curve_is_refused():
-    with pytest.raises(ValueError, match="'wilcoxon' compares the values of all folds at one row"):
-        k_fold("accuracy").compare("last", "majority", over_time=True)
-    with pytest.raises(ValueError, match="exact test is for one look at the end"):
-        one_run().compare("last", "majority", test="mcnemar", over_time=True, method="exact")
-    with pytest.raises(ValueError, match="record_every= is for its curve: pass over_time=True"):
-        one_run().compare("last", "majority", test="mcnemar", record_every=9)
-    with pytest.raises(ValueError, match="cannot forget as window:9"):
-        one_run().compare("last", "majority", test="anytime", over_time=True, forgetting="window:9")
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_rows_are_compared_by_losses_of_probabilities(n_classes):
-    rng = np.random.default_rng(0)
+def test_rows_are_compared_by_losses_of_probabilities(n_classes, rng):
     X = rng.random((200, 2))
     codes = (X[:, 0] * n_classes + rng.normal(0, 0.2, 200)).clip(0, n_classes - 0.1).astype(int)
     y = np.array(["a", "b", "c"])[codes]
@@ -517,7 +532,7 @@ def test_log_losses_without_bounds_and_costs_are_compared_row_by_row():
             result.compare("sgd", "bayes", metric=metric)
 
 
-def test_rows_are_compared_since_a_row():
+def test_rows_are_compared_since_a_row_and_folds_at_one():
     result = one_run("error")
     losses = [result.tape.answers[name][0] != result.tape.y for name in MODELS]
     for test in ("anytime", "mcnemar"):
@@ -530,11 +545,10 @@ def test_rows_are_compared_since_a_row():
             )
             assert found.pvalue == first.pvalue
         assert "rows 101 to 250" in found.subject
-    with pytest.raises(ValueError, match="no row from since=101 to at=50"):
-        result.compare(*MODELS, since=101, at=50)
-    with pytest.raises(ValueError, match="scored on none of rows 1,000 to 400"):
-        result.compare(*MODELS, since=1000)
-    with pytest.raises(ValueError, match="since must be an integer"):
-        result.compare(*MODELS, since=0)
-    with pytest.raises(ValueError, match="compares values over folds"):
-        k_fold("error").compare(*MODELS, since=5)
+    for options, words in (
+        ({"since": 5}, "compares values over folds"),
+        ({"over_time": True}, "'wilcoxon' compares the values of all folds at one row"),
+        ({"higher_is_better": True}, "A lower value of measure 'error' is the better one"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            k_fold("error").compare(*MODELS, **options)

@@ -16,15 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
 
-from skstream import (
-    KFoldEvaluator,
-    ModelError,
-    ParquetStream,
-    Persistent,
-    PrequentialEvaluator,
-    PrequentialSplit,
-    prequential_scorer,
-)
+import skstream as sk
 from skstream.streams import make_demo_stream
 
 pytest.importorskip("dask", reason="needs dask")
@@ -76,7 +68,7 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def stream(tmp_path_factory: pytest.TempPathFactory) -> ParquetStream:
+def stream(tmp_path_factory: pytest.TempPathFactory) -> sk.ParquetStream:
     """A folder of three files, named by a URI."""
     folder: Path = tmp_path_factory.mktemp("stream")
     demo = make_demo_stream(N_ROWS)
@@ -84,15 +76,15 @@ def stream(tmp_path_factory: pytest.TempPathFactory) -> ParquetStream:
         columns = {f"x{j}": demo.X[rows, j] for j in range(demo.X.shape[1])}
         table = pyarrow.table({**columns, "label": demo.y[rows]})
         parquet.write_table(table, folder / f"part-{number}.parquet")
-    return ParquetStream(folder.as_uri(), target="label")
+    return sk.ParquetStream(folder.as_uri(), target="label")
 
 
-def evaluator(**options: Any) -> KFoldEvaluator:
-    return KFoldEvaluator(n_folds=3, random_state=0, **options)
+def evaluator(**options: Any) -> sk.KFoldEvaluator:
+    return sk.KFoldEvaluator(n_folds=3, random_state=0, **options)
 
 
 def test_a_cluster_gives_the_same_result(cluster, stream):
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    models = {"sgd": SGDClassifier(), "last": sk.Persistent()}
     classes = ["DOWN", "UP"]
     alone = evaluator().evaluate(models, stream, classes=classes)
     with parallel_config(backend="dask"):
@@ -122,7 +114,7 @@ def test_a_failure_on_a_worker_is_named(cluster, stream):
     models = {"good": SGDClassifier(), "bad": Fails()}
     with (
         parallel_config(backend="dask"),
-        pytest.raises(ModelError, match=r"'bad'.*no answer today"),
+        pytest.raises(sk.ModelError, match=r"'bad'.*no answer today"),
     ):
         evaluator(n_jobs=-1).evaluate(models, stream, classes=["DOWN", "UP"])
 
@@ -136,7 +128,7 @@ class Holds(WhoAmI):
 
 def test_what_cannot_be_sent_is_named(cluster, stream):
     """Dask does not tell joblib, which would wait for ever."""
-    models = {"good": Persistent(), "holds": Holds()}
+    models = {"good": sk.Persistent(), "holds": Holds()}
     with parallel_config(backend="dask"), pytest.raises(TypeError, match="'holds' cannot be sent"):
         evaluator(n_jobs=2).evaluate(models, stream, classes=["DOWN", "UP"])
 
@@ -161,7 +153,7 @@ def test_rows_in_memory_are_sent_once(cluster):
     demo = make_demo_stream(50)
     models = {name: WhoAmI() for name in "abcd"}
     with parallel_config(backend="dask"):
-        PrequentialEvaluator("accuracy", n_jobs=-1).evaluate(
+        sk.PrequentialEvaluator("accuracy", n_jobs=-1).evaluate(
             models, Counted(demo.X, demo.y), classes=["DOWN", "UP"]
         )
     assert Counted.n_pickled == 1
@@ -171,12 +163,12 @@ def test_a_worker_may_die_while_rows_are_sent_to_it(cluster, monkeypatch):
     def die(client: Any, *data: Any, **options: Any) -> Any:
         raise OSError("Stream is closed")  # a CommClosedError
 
-    models = {"last": Persistent(), "sgd": SGDClassifier()}
+    models = {"last": sk.Persistent(), "sgd": SGDClassifier()}
     demo = make_demo_stream(50)
-    alone = PrequentialEvaluator("accuracy", random_state=0).evaluate(models, demo)
+    alone = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(models, demo)
     monkeypatch.setattr(distributed.Client, "scatter", die)
     with parallel_config(backend="dask"):
-        there = PrequentialEvaluator("accuracy", random_state=0, n_jobs=2).evaluate(models, demo)
+        there = sk.PrequentialEvaluator("accuracy", random_state=0, n_jobs=2).evaluate(models, demo)
     assert there.scores == alone.scores
 
 
@@ -185,8 +177,8 @@ def test_a_grid_search_with_our_scorer_runs_on_the_workers(cluster):
     search = GridSearchCV(
         SGDClassifier(random_state=0),
         {"alpha": [1e-4, 1e-2]},
-        scoring={name: prequential_scorer(name) for name in ("accuracy", "kappa_temporal")},
-        cv=PrequentialSplit(60, n_splits=2),
+        scoring={name: sk.prequential_scorer(name) for name in ("accuracy", "kappa_temporal")},
+        cv=sk.PrequentialSplit(60, n_splits=2),
         refit="accuracy",
         error_score="raise",
     )
@@ -215,7 +207,7 @@ def test_what_kills_its_worker_is_an_error_that_names_the_models(cluster):
     """joblib's Dask backend does not tell of calls that Dask gives up, and would wait for ever."""
     cluster.run_on_scheduler(allow_no_failures)
     models = {"good": WhoAmI(), "kills": KillsItsWorker(os.getpid())}
-    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, error_score=np.nan)
+    evaluator = sk.PrequentialEvaluator("accuracy", n_jobs=2, error_score=np.nan)
     with (
         parallel_config(backend="dask"),
         warnings.catch_warnings(),

@@ -9,18 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import (
-    DelayedEvaluator,
-    MajorityClass,
-    MajorityWindow,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    PrequentialSearch,
-    RunOptions,
-    load,
-)
-from skstream.baselines import MeanRegressor, PersistentRegressor
+import skstream as sk
 from skstream.core.engine.run import Engine
 from skstream.core.evaluators.delayed_scoring import Shown, answers_by_bin
 from skstream.core.evaluators.delayed_times import Clock, DelayCounts, LabelledDrifts
@@ -48,7 +37,7 @@ def delays(draw, max_rows=25):
     return arrival, arrival + np.asarray(wait)
 
 
-@pytest.mark.parametrize("model", [MultinomialNB(), SGDClassifier(), Persistent()])
+@pytest.mark.parametrize("model", [MultinomialNB(), SGDClassifier(), sk.Persistent()])
 @given(delays(), st.integers(1, 7), st.one_of(st.none(), st.integers(1, 4)))
 @examples(15)
 def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, every):
@@ -68,11 +57,11 @@ def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, e
         reduce="dominant",
     )
     for engine in ("auto", "loop"):
-        evaluator = DelayedEvaluator(
+        evaluator = sk.DelayedEvaluator(
             "accuracy",
             error_score="raise",
-            run=RunOptions(kernels=engine == "auto"),
-            polling=Polling(n_bins=n_bins, poll_every=every),
+            run=sk.RunOptions(kernels=engine == "auto"),
+            polling=sk.Polling(n_bins=n_bins, poll_every=every),
         )
         run_result = evaluated(evaluator, model, n, arrival, label_time)
         answers = run_result.tape.answers["m"][0]
@@ -110,8 +99,8 @@ def test_chunks_change_nothing(times, chunk_size):
 
     arrival, label_time = times
     n = len(arrival)
-    evaluator = DelayedEvaluator(
-        ["accuracy", "kappa_temporal"], polling=Polling(n_bins=4, poll_every=2)
+    evaluator = sk.DelayedEvaluator(
+        ["accuracy", "kappa_temporal"], polling=sk.Polling(n_bins=4, poll_every=2)
     )
     whole = evaluated(evaluator, SGDClassifier(), n, arrival, label_time)
     stream = as_stream(X[:n], Y[:n], arrival=arrival, label_time=label_time, chunk_size=chunk_size)
@@ -129,11 +118,11 @@ def test_chunks_change_nothing(times, chunk_size):
 @pytest.mark.parametrize("n_warmup", [1, 5])
 def test_no_delay_is_prequential(n_warmup):
     rows, y = stream_rows(300)
-    models = {"sgd": SGDClassifier(), "nb": MultinomialNB(), "last": Persistent()}
-    delayed = DelayedEvaluator(delay=0, n_warmup=n_warmup, polling=Polling(n_bins=3)).evaluate(
-        models, rows, y
-    )
-    plain = PrequentialEvaluator(n_warmup=n_warmup).evaluate(models, rows, y)
+    models = {"sgd": SGDClassifier(), "nb": MultinomialNB(), "last": sk.Persistent()}
+    delayed = sk.DelayedEvaluator(
+        delay=0, n_warmup=n_warmup, polling=sk.Polling(n_bins=3)
+    ).evaluate(models, rows, y)
+    plain = sk.PrequentialEvaluator(n_warmup=n_warmup).evaluate(models, rows, y)
     assert delayed.scores == plain.scores
     for name in models:
         answers = delayed.tape.answers[name][0]
@@ -147,9 +136,9 @@ def test_each_labelled_row_counts_once_in_every_bin():
     rows, y = stream_rows(200)
     wait = np.random.default_rng(1).integers(0, 40, 200).astype(float)
     wait[::9] = np.inf
-    result = DelayedEvaluator(
-        "accuracy", delay=wait, polling=Polling(n_bins=6, poll_every=3)
-    ).evaluate({"m": MajorityClass()}, rows, y)
+    result = sk.DelayedEvaluator(
+        "accuracy", delay=wait, polling=sk.Polling(n_bins=6, poll_every=3)
+    ).evaluate({"m": sk.MajorityClass()}, rows, y)
     answers = result.tape.answers["m"][0]
     answered = answers[:, 0] >= 0
     assert ((answers >= 0) == answered[:, None]).all()
@@ -166,17 +155,16 @@ def test_each_labelled_row_counts_once_in_every_bin():
 
 def test_the_persistent_baseline_knows_what_was_known():
     rows, y = stream_rows(300)
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "kappa_temporal",
         delay=20,
-        polling=Polling(n_bins=2, poll_every=None, previous_label="known_at_arrival"),
+        polling=sk.Polling(n_bins=2, poll_every=None, previous_label="known_at_arrival"),
     )
-    bins = evaluator.evaluate({"last": Persistent()}, rows, y).by_bin("last", "kappa_temporal")
+    bins = evaluator.evaluate({"last": sk.Persistent()}, rows, y).by_bin("last", "kappa_temporal")
     assert bins.tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
-def test_regression_takes_means_over_time():
-    rng = np.random.default_rng(0)
+def test_regression_takes_means_over_time(rng):
     rows = rng.normal(size=(60, 2))
     y = rows @ [1.0, -2.0]
     arrival = np.arange(60.0)
@@ -192,9 +180,9 @@ def test_regression_takes_means_over_time():
         poll_every=2,
         reduce="mean",
     )
-    evaluator = DelayedEvaluator(polling=Polling(n_bins=4, poll_every=2))
+    evaluator = sk.DelayedEvaluator(polling=sk.Polling(n_bins=4, poll_every=2))
     result = evaluator.evaluate(
-        {"sgd": SGDRegressor(), "mean": MeanRegressor()}, rows, y, label_time=label_time
+        {"sgd": SGDRegressor(), "mean": sk.MeanRegressor()}, rows, y, label_time=label_time
     )
     expected = np.array([[np.nan if a is None else a for a in row] for row in table])
     np.testing.assert_allclose(result.tape.answers["sgd"][0], expected, rtol=1e-9, equal_nan=True)
@@ -208,14 +196,14 @@ def test_features_may_change_while_a_row_waits():
     def features(numbers, times):
         return rows[numbers] * (1 + 0.1 * (times - numbers))[:, None]
 
-    still = DelayedEvaluator("accuracy", delay=9, polling=Polling(n_bins=3, poll_every=2))
-    moving = DelayedEvaluator(
-        "accuracy", delay=9, polling=Polling(n_bins=3, poll_every=2, features=features)
+    still = sk.DelayedEvaluator("accuracy", delay=9, polling=sk.Polling(n_bins=3, poll_every=2))
+    moving = sk.DelayedEvaluator(
+        "accuracy", delay=9, polling=sk.Polling(n_bins=3, poll_every=2, features=features)
     )
-    same = DelayedEvaluator(
+    same = sk.DelayedEvaluator(
         "accuracy",
         delay=9,
-        polling=Polling(n_bins=3, poll_every=2, features=lambda numbers, times: rows[numbers]),
+        polling=sk.Polling(n_bins=3, poll_every=2, features=lambda numbers, times: rows[numbers]),
     )
     plain = still.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"]
     assert (same.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"] == plain).all()
@@ -225,8 +213,7 @@ def test_features_may_change_while_a_row_waits():
     assert (loop.tape.answers["m"] == moved).all()
 
 
-def test_dates_columns_and_functions_give_delays():
-    pandas = pytest.importorskip("pandas")
+def test_dates_columns_and_functions_give_delays(pd):
     rows, y = stream_rows(60)
     hours = np.random.default_rng(0).integers(0, 30, 60)
     start = np.datetime64("2024-01-01T00:00", "ns")
@@ -234,29 +221,29 @@ def test_dates_columns_and_functions_give_delays():
     label_time = (arrival + hours * np.timedelta64(1, "h")).copy()
     label_time[5] = np.datetime64("NaT")
     number = np.where(np.arange(60) == 5, np.inf, hours).astype(float)
-    frame = pandas.DataFrame(rows, columns=["u", "v", "w"])
-    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=4, poll_every=2))
+    frame = pd.DataFrame(rows, columns=["u", "v", "w"])
+    evaluator = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=4, poll_every=2))
     model = {"m": MultinomialNB()}
-    expected = DelayedEvaluator(
-        "accuracy", delay=number, polling=Polling(n_bins=4, poll_every=2)
+    expected = sk.DelayedEvaluator(
+        "accuracy", delay=number, polling=sk.Polling(n_bins=4, poll_every=2)
     ).evaluate(model, rows, y)
-    found = evaluator.evaluate(
-        model, frame, y, arrival=pandas.Series(arrival), label_time=label_time
-    )
+    found = evaluator.evaluate(model, frame, y, arrival=pd.Series(arrival), label_time=label_time)
     assert found.tape.answers["m"].tolist() == expected.tape.answers["m"].tolist()
-    day = DelayedEvaluator(
-        "accuracy", delay=datetime.timedelta(hours=7), polling=Polling(n_bins=4, poll_every=2)
+    day = sk.DelayedEvaluator(
+        "accuracy", delay=datetime.timedelta(hours=7), polling=sk.Polling(n_bins=4, poll_every=2)
     )
-    seven = DelayedEvaluator("accuracy", delay=7, polling=Polling(n_bins=4, poll_every=2))
+    seven = sk.DelayedEvaluator("accuracy", delay=7, polling=sk.Polling(n_bins=4, poll_every=2))
     assert (
         day.evaluate(model, rows, y, arrival=arrival).scores
         == seven.evaluate(model, rows, y).scores
     )
-    column = DelayedEvaluator("accuracy", delay="wait", polling=Polling(n_bins=4, poll_every=2))
-    function = DelayedEvaluator(
+    column = sk.DelayedEvaluator(
+        "accuracy", delay="wait", polling=sk.Polling(n_bins=4, poll_every=2)
+    )
+    function = sk.DelayedEvaluator(
         "accuracy",
         delay=lambda X, arrival: X["wait"].to_numpy(),
-        polling=Polling(n_bins=4, poll_every=2),
+        polling=sk.Polling(n_bins=4, poll_every=2),
     )
     frame["wait"] = number
     frame.loc[5, "wait"] = 3.0
@@ -265,7 +252,7 @@ def test_dates_columns_and_functions_give_delays():
 
 def test_live_mistakes_are_named():
     rows, _ = stream_rows(10)
-    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+    run = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
         SGDClassifier(), classes=["down", "up"]
     )
     run.ask(rows[:2], ["p", "q"], 5.0)
@@ -293,10 +280,10 @@ def test_live_mistakes_are_named():
 
 def test_corrected_labels_may_be_left_out_and_are_counted():
     rows, y = stream_rows(10)
-    evaluator = DelayedEvaluator(
-        "accuracy", run=RunOptions(keep_tape=True), polling=Polling(n_bins=2)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", run=sk.RunOptions(keep_tape=True), polling=sk.Polling(n_bins=2)
     )
-    run = evaluator.start(MajorityClass(), classes=["down", "up"])
+    run = evaluator.start(sk.MajorityClass(), classes=["down", "up"])
     for k in range(5):
         run.ask(rows[k : k + 1], [k]).__len__()
         run.label([k], y[k : k + 1])
@@ -309,7 +296,7 @@ def test_corrected_labels_may_be_left_out_and_are_counted():
 
 def test_too_many_pending_rows_drop_the_oldest_and_say_so():
     rows, y = stream_rows(20)
-    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+    run = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
         SGDClassifier(), classes=["down", "up"], max_pending=3
     )
     for k in range(8):
@@ -324,32 +311,34 @@ def test_too_many_pending_rows_drop_the_oldest_and_say_so():
 
 def test_bad_times_are_named():
     rows, y = stream_rows(5)
-    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=2))
+    evaluator = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2))
     arrival = [0.0, 1.0, 2.0, 3.0, 4.0]
     with pytest.raises(ValueError, match=r"label_time\[3\] is 2.*arrival\[3\] = 3"):
         evaluator.evaluate(
-            MajorityClass(), rows, y, arrival=arrival, label_time=[0.0, 1.0, 2.0, 2.0, 4.0]
+            sk.MajorityClass(), rows, y, arrival=arrival, label_time=[0.0, 1.0, 2.0, 2.0, 4.0]
         )
     with pytest.raises(ValueError, match="arrival goes back at row 2, from 1 to 0"):
-        evaluator.evaluate(MajorityClass(), rows, y, arrival=[0, 1, 0, 3, 4], label_time=[9] * 5)
+        evaluator.evaluate(sk.MajorityClass(), rows, y, arrival=[0, 1, 0, 3, 4], label_time=[9] * 5)
     gap = np.array(["2020-01-01", "NaT", "2020-01-03", "2020-01-04", "2020-01-05"], "datetime64[D]")
     for times in (gap, [0.0, np.nan, 2.0, 3.0, 4.0]):
         with pytest.raises(ValueError, match="arrival is missing at row 1: every row came"):
-            evaluator.evaluate(MajorityClass(), rows, y, arrival=times, label_time=times)
+            evaluator.evaluate(sk.MajorityClass(), rows, y, arrival=times, label_time=times)
     with pytest.raises(ValueError, match=r"arrival must be numbers .* Got the text 't' .*X\['t'\]"):
-        evaluator.evaluate(MajorityClass(), rows, y, arrival="t", label_time=[9] * 5)
+        evaluator.evaluate(sk.MajorityClass(), rows, y, arrival="t", label_time=[9] * 5)
     with pytest.raises(ValueError, match="pass label_time, or give the evaluator a delay"):
-        evaluator.evaluate(MajorityClass(), rows, y)
+        evaluator.evaluate(sk.MajorityClass(), rows, y)
     with pytest.raises(ValueError, match="classes have no mean"):
-        DelayedEvaluator(delay=1, polling=Polling(reduce="mean")).evaluate(MajorityClass(), rows, y)
+        sk.DelayedEvaluator(delay=1, polling=sk.Polling(reduce="mean")).evaluate(
+            sk.MajorityClass(), rows, y
+        )
 
 
 def test_delays_of_labelled_rows_are_summed_up():
     rows, y = stream_rows(200)
     wait = np.random.default_rng(2).integers(0, 900, 200).astype(float)
     wait[::7] = np.inf
-    result = DelayedEvaluator("accuracy", delay=wait, polling=Polling(n_bins=2)).evaluate(
-        MajorityClass(), rows, y
+    result = sk.DelayedEvaluator("accuracy", delay=wait, polling=sk.Polling(n_bins=2)).evaluate(
+        sk.MajorityClass(), rows, y
     )
     came = wait[np.isfinite(wait)]
     assert result.waits.delays == {
@@ -386,10 +375,10 @@ def test_live_use_on_changing_features_is_the_batch_call(times, every):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        evaluator = DelayedEvaluator(
+        evaluator = sk.DelayedEvaluator(
             "accuracy",
-            run=RunOptions(keep_tape=True),
-            polling=Polling(n_bins=3, poll_every=every, features=features),
+            run=sk.RunOptions(keep_tape=True),
+            polling=sk.Polling(n_bins=3, poll_every=every, features=features),
         )
         batch = evaluated(evaluator, MultinomialNB(), n, arrival, label_time)
         run = evaluator.start({"m": MultinomialNB()}, classes=np.unique(Y))
@@ -412,8 +401,10 @@ def test_a_long_chunk_is_taken_in_pieces(monkeypatch):
         return original(engine, event, *rows)
 
     monkeypatch.setattr(Engine, "execute", measured)
-    evaluator = DelayedEvaluator("accuracy", delay=3, polling=Polling(n_bins=1, poll_every=None))
-    evaluator.evaluate(Persistent(), np.zeros((40_000, 1)), np.arange(40_000) % 2)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", delay=3, polling=sk.Polling(n_bins=1, poll_every=None)
+    )
+    evaluator.evaluate(sk.Persistent(), np.zeros((40_000, 1)), np.arange(40_000) % 2)
     assert sum(sizes) == 40_000
     assert max(sizes) <= 1 << 13
 
@@ -423,33 +414,33 @@ def test_a_long_chunk_is_taken_in_pieces(monkeypatch):
 def test_labels_that_are_known_after_the_last_arrival_are_pending(chunk, missing):
     y = Y.astype(object)
     y[33:] = None  # a label comes after 7 rows
-    evaluator = DelayedEvaluator(
-        "accuracy", delay=7, missing_labels=missing, polling=Polling(n_bins=2)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", delay=7, missing_labels=missing, polling=sk.Polling(n_bins=2)
     )
     pieces = [(X[k : k + chunk], y[k : k + chunk]) for k in range(0, 40, chunk)]
-    waits = evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y)).waits
+    waits = evaluator.evaluate(sk.Persistent(), pieces, classes=np.unique(Y)).waits
     assert (waits.n_labelled, waits.n_pending, waits.n_never) == (33, 7, 0)
     y[32] = None
     pieces = [(X[k : k + chunk], y[k : k + chunk]) for k in range(0, 40, chunk)]
     if missing == "error":
         with pytest.raises(ValueError, match="Row 32 has no label"):
-            evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y))
+            evaluator.evaluate(sk.Persistent(), pieces, classes=np.unique(Y))
     else:
-        waits = evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y)).waits
+        waits = evaluator.evaluate(sk.Persistent(), pieces, classes=np.unique(Y)).waits
         assert (waits.n_labelled, waits.n_pending, waits.n_never) == (32, 7, 1)
 
 
 def test_predictions_are_in_the_order_of_rows(tmp_path):
     delay = np.array([5, 0, np.inf, 1, 9, 0, np.inf, 2] * 5)
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         delay=delay,
         random_state=0,
-        run=RunOptions(keep_tape=True),
-        polling=Polling(n_bins=2),
+        run=sk.RunOptions(keep_tape=True),
+        polling=sk.Polling(n_bins=2),
     )
     result = evaluator.evaluate({"nb": MultinomialNB()}, X, Y)
-    result = load(result.save(tmp_path / "result"))
+    result = sk.load(result.save(tmp_path / "result"))
     labelled = np.flatnonzero(np.isfinite(delay))
     order = labelled[np.lexsort((labelled, (np.arange(40) + delay)[labelled]))]
     by_label, by_row = (
@@ -478,8 +469,10 @@ def test_predictions_are_in_the_order_of_rows(tmp_path):
 
 def test_predictions_of_regressors_in_the_order_of_rows():
     y = np.arange(6.0)
-    evaluator = DelayedEvaluator("mae", delay=[3, 0, 1, np.inf, 0, 0], polling=Polling(n_bins=1))
-    answers = evaluator.evaluate(PersistentRegressor(), np.zeros((6, 1)), y).predictions(
+    evaluator = sk.DelayedEvaluator(
+        "mae", delay=[3, 0, 1, np.inf, 0, 0], polling=sk.Polling(n_bins=1)
+    )
+    answers = evaluator.evaluate(sk.PersistentRegressor(), np.zeros((6, 1)), y).predictions(
         "PersistentRegressor", every_row=True
     )
     np.testing.assert_array_equal(answers[:, -1], [np.nan, np.nan, 0, np.nan, 2, 4])
@@ -562,7 +555,7 @@ CHANGING = Changing(SEA_ROWS, SEA_LABELS)
 
 
 def test_a_search_keeps_them():
-    search = PrequentialSearch(MajorityWindow(), {"window_size": [5, 50]}, metric="accuracy")
+    search = sk.PrequentialSearch(sk.MajorityWindow(), {"window_size": [5, 50]}, metric="accuracy")
     assert search.fit(CHANGING).result_.drifts == DRIFTS
 
 
@@ -598,8 +591,8 @@ def test_drifts_in_the_order_of_labels(rows, n, cuts, drifts):
 def test_labels_that_overtake_each_other_make_an_abrupt_drift_gradual():
     delay = np.where(np.arange(300) < 90, 1, np.where(np.arange(300) < 100, 40, 5))
     delay = np.where(np.arange(300) == 299, np.inf, delay).astype(float)
-    result = DelayedEvaluator("accuracy", delay=delay, polling=Polling(n_bins=2)).evaluate(
-        Persistent(), CHANGING
+    result = sk.DelayedEvaluator("accuracy", delay=delay, polling=sk.Polling(n_bins=2)).evaluate(
+        sk.Persistent(), CHANGING
     )
     label_order = np.argsort(np.arange(300) + delay, kind="stable")[:299]
     assert result.drifts == literal_drifts(DRIFTS, label_order.tolist())

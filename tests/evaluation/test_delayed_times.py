@@ -8,16 +8,7 @@ from joblib import parallel_config
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    MajorityClass,
-    ModelError,
-    Persistent,
-    Polling,
-    RunOptions,
-    load,
-)
-from skstream.baselines import MeanRegressor
+import skstream as sk
 from skstream.utils._times import time_column
 
 HOUR = np.timedelta64(1, "h")
@@ -30,8 +21,8 @@ ARRIVAL = np.datetime64("2024-05-01T12:00") + np.arange(20) * HOUR
 
 
 def evaluate(evaluator=None, X=X, **times):
-    evaluator = evaluator or DelayedEvaluator("accuracy", polling=Polling(n_bins=2))
-    return evaluator.evaluate({"m": Persistent()}, X, Y, **times)
+    evaluator = evaluator or sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2))
+    return evaluator.evaluate({"m": sk.Persistent()}, X, Y, **times)
 
 
 @pytest.mark.parametrize(
@@ -61,16 +52,18 @@ def evaluate(evaluator=None, X=X, **times):
 )
 def test_mixed_kinds_of_times_are_refused(delay, times, message):
     with pytest.raises(ValueError, match=message):
-        evaluate(DelayedEvaluator("accuracy", delay=delay, polling=Polling(n_bins=2)), **times)
+        evaluate(
+            sk.DelayedEvaluator("accuracy", delay=delay, polling=sk.Polling(n_bins=2)), **times
+        )
 
 
 def test_delay_and_label_times_are_not_combined():
-    evaluator = DelayedEvaluator("accuracy", delay=3, polling=Polling(n_bins=2))
+    evaluator = sk.DelayedEvaluator("accuracy", delay=3, polling=sk.Polling(n_bins=2))
     with pytest.raises(ValueError, match="Both label_time and the delay of the evaluator"):
         evaluate(evaluator, label_time=np.arange(20) + 5)
     chunk = X, Y, {"label_time": np.arange(20) + 5}
     with pytest.raises(ValueError, match="leave out label_time, or make the evaluator without"):
-        evaluator.evaluate({"m": Persistent()}, [chunk], classes=["up", "down"])
+        evaluator.evaluate({"m": sk.Persistent()}, [chunk], classes=["up", "down"])
 
 
 @pytest.mark.parametrize(
@@ -86,18 +79,19 @@ def test_delay_and_label_times_are_not_combined():
 def test_durations_without_a_fixed_length_are_refused(delay, message):
     with pytest.raises(ValueError, match=message):
         evaluate(
-            DelayedEvaluator("accuracy", delay=delay, polling=Polling(n_bins=2)), arrival=ARRIVAL
+            sk.DelayedEvaluator("accuracy", delay=delay, polling=sk.Polling(n_bins=2)),
+            arrival=ARRIVAL,
         )
 
 
 def test_a_missing_duration_needs_no_unit():
     delay = [datetime.timedelta(hours=3), np.timedelta64("NaT")] * 10
     waits = evaluate(
-        DelayedEvaluator("accuracy", delay=delay, polling=Polling(n_bins=2)), arrival=ARRIVAL
+        sk.DelayedEvaluator("accuracy", delay=delay, polling=sk.Polling(n_bins=2)), arrival=ARRIVAL
     ).waits
     assert (waits.n_labelled, waits.n_never) == (10, 10)
     with pytest.warns(UndefinedMetricWarning, match="20 rows are known to get none"):
-        evaluate(DelayedEvaluator(delay=np.timedelta64("NaT")), arrival=ARRIVAL)
+        evaluate(sk.DelayedEvaluator(delay=np.timedelta64("NaT")), arrival=ARRIVAL)
 
 
 def test_times_with_a_zone_and_gaps_work():
@@ -128,12 +122,12 @@ def test_times_with_a_zone_and_gaps_work():
 
 
 def test_a_refused_call_does_not_choose_the_kind_of_times():
-    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
-        MajorityClass(), classes=CLASSES
+    run = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
+        sk.MajorityClass(), classes=CLASSES
     )
     run.ask([[0.0]], ["a"], 1)
-    fresh = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
-        MajorityClass(), classes=CLASSES
+    fresh = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
+        sk.MajorityClass(), classes=CLASSES
     )
     with pytest.raises(ValueError, match="is no time"):
         fresh.ask([[0.0]], ["a"], np.datetime64("NaT"))
@@ -158,10 +152,10 @@ def test_functions_of_the_user_get_datetimes_and_labels(zone):
         seen["reduce"].append((answers, durations))
         return answers[durations.argmax()]
 
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         delay=delay,
-        polling=Polling(n_bins=2, poll_every=1, reduce=reduce, features=features),
+        polling=sk.Polling(n_bins=2, poll_every=1, reduce=reduce, features=features),
     )
     arrival = [NOON.replace(tzinfo=zone) + datetime.timedelta(hours=k) for k in range(20)]
     result = evaluate(evaluator, arrival=arrival)
@@ -175,54 +169,57 @@ def test_functions_of_the_user_get_datetimes_and_labels(zone):
         assert set(answers) <= set(CLASSES)
         assert durations.dtype == "m8[us]"
         assert durations.sum() == np.timedelta64(75, "m")
-    plain = DelayedEvaluator("accuracy", delay=2.5, polling=Polling(n_bins=2, poll_every=1))
+    plain = sk.DelayedEvaluator("accuracy", delay=2.5, polling=sk.Polling(n_bins=2, poll_every=1))
     assert result.tape.answers["m"].tolist() == evaluate(plain).tape.answers["m"].tolist()
 
 
 @pytest.mark.parametrize(("answer", "message"), [("side", "'side', which is not"), (None, "None")])
 def test_a_reduce_that_returns_no_label_is_named(answer, message):
-    evaluator = DelayedEvaluator(
-        "accuracy", delay=3, polling=Polling(n_bins=2, poll_every=1, reduce=lambda a, d: answer)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", delay=3, polling=sk.Polling(n_bins=2, poll_every=1, reduce=lambda a, d: answer)
     )
     with pytest.raises(ValueError, match=f"reduce.* returned {message}"):
         evaluate(evaluator)
 
 
 def test_a_reduce_that_returns_nan_is_named():
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "mae",
         delay=3,
-        polling=Polling(n_bins=2, poll_every=1, reduce=lambda answers, durations: np.nan),
+        polling=sk.Polling(n_bins=2, poll_every=1, reduce=lambda answers, durations: np.nan),
     )
     with pytest.raises(ValueError, match="returned nan"):
-        evaluator.evaluate(MeanRegressor(), X, X.ravel())
+        evaluator.evaluate(sk.MeanRegressor(), X, X.ravel())
 
 
 def test_delays_of_a_stream_of_unknown_length_are_not_too_many():
-    evaluator = DelayedEvaluator("accuracy", delay=np.full(21, 2.0), polling=Polling(n_bins=2))
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", delay=np.full(21, 2.0), polling=sk.Polling(n_bins=2)
+    )
     with pytest.raises(ValueError, match="delay has 21 values, but the stream had 20 rows"):
         evaluator.evaluate(
-            Persistent(), ((X[k : k + 5], Y[k : k + 5]) for k in (0, 5, 10, 15)), classes=CLASSES
+            sk.Persistent(), ((X[k : k + 5], Y[k : k + 5]) for k in (0, 5, 10, 15)), classes=CLASSES
         )
 
 
 def test_waits_are_shown_in_a_line_and_delays_as_durations(tmp_path):
     delay = datetime.timedelta(days=1, hours=1, minutes=45, microseconds=5)
     result = evaluate(
-        DelayedEvaluator(
-            "accuracy", delay=np.full(20, np.timedelta64(90, "m")), polling=Polling(n_bins=2)
+        sk.DelayedEvaluator(
+            "accuracy", delay=np.full(20, np.timedelta64(90, "m")), polling=sk.Polling(n_bins=2)
         ),
         arrival=ARRIVAL,
     )
     assert len(repr(result.waits)) < 200
     assert "n_labelled=20" in repr(result.waits)
     assert "mean 1:30:00, median 1:3" in str(result)
-    loaded = load(result.save(tmp_path / "r.npz"))
+    loaded = sk.load(result.save(tmp_path / "r.npz"))
     assert loaded.waits.delays == result.waits.delays
     assert loaded.waits.delays["mean"] == datetime.timedelta(minutes=90)
     with pytest.warns(UserWarning, match="mean 1 day, 1:45:00"):
         evaluate(
-            DelayedEvaluator("accuracy", delay=delay, polling=Polling(n_bins=2)), arrival=ARRIVAL
+            sk.DelayedEvaluator("accuracy", delay=delay, polling=sk.Polling(n_bins=2)),
+            arrival=ARRIVAL,
         )
 
 
@@ -231,18 +228,17 @@ EPOCH = 1_700_000_000_000_000_000  # nanoseconds
 
 @pytest.mark.parametrize("times", [EPOCH + np.arange(20), [EPOCH, *range(19)], [2**70] * 20])
 def test_whole_numbers_that_floats_do_not_tell_apart_are_refused(times):
-    evaluator = DelayedEvaluator("accuracy", delay=3, polling=Polling(n_bins=2))
+    evaluator = sk.DelayedEvaluator("accuracy", delay=3, polling=sk.Polling(n_bins=2))
     for name in ("arrival", "label_time"):
         with pytest.raises(ValueError, match=rf"{name}\[0\] is .*above 2\*\*53"):
             evaluate(evaluator, **{name: times})
     with pytest.raises(ValueError, match=r"delay\[0\] is .*above 2\*\*53"):
-        evaluate(DelayedEvaluator("accuracy", delay=times, polling=Polling(n_bins=2)))
+        evaluate(sk.DelayedEvaluator("accuracy", delay=times, polling=sk.Polling(n_bins=2)))
     kept = evaluate(evaluator, arrival=2**53 - 30 + np.arange(20))
     assert kept.tape.answers["m"].tolist() == evaluate(evaluator).tape.answers["m"].tolist()
 
 
-def test_whole_numbers_with_gaps_are_not_rounded_either():
-    pd = pytest.importorskip("pandas")
+def test_whole_numbers_with_gaps_are_not_rounded_either(pd):
     values = pd.Series([EPOCH, None, EPOCH + 1], dtype="Int64", index=[7, 8, 9])
     with pytest.raises(ValueError, match=rf"label_time\[0\] is {EPOCH}"):
         time_column(values, "label_time")
@@ -250,22 +246,23 @@ def test_whole_numbers_with_gaps_are_not_rounded_either():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_an_infinite_column_of_delays_is_named_where_a_model_cannot_take_it(n_jobs):
-    pandas = pytest.importorskip("pandas")
-    rows = pandas.DataFrame({"x": np.arange(12.0), "wait": np.where(np.arange(12) == 4, np.inf, 2)})
-    evaluator = DelayedEvaluator(
+def test_an_infinite_column_of_delays_is_named_where_a_model_cannot_take_it(n_jobs, pd):
+    rows = pd.DataFrame({"x": np.arange(12.0), "wait": np.where(np.arange(12) == 4, np.inf, 2)})
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         delay="wait",
         n_jobs=n_jobs,
-        run=RunOptions(kernels=False),
-        polling=Polling(n_bins=2),
+        run=sk.RunOptions(kernels=False),
+        polling=sk.Polling(n_bins=2),
     )
     models = {"a": SGDClassifier(), "b": SGDClassifier()}
     threads = parallel_config(backend="threading")
-    with threads, pytest.raises(ModelError, match="row 4") as caught:
+    with threads, pytest.raises(sk.ModelError, match="row 4") as caught:
         evaluator.evaluate(models, rows, np.arange(12) % 2)
     assert "column 'wait', which holds the delays, is also a feature" in caught.value.__notes__[0]
-    apart = DelayedEvaluator("accuracy", delay=rows["wait"].to_numpy(), polling=Polling(n_bins=2))
+    apart = sk.DelayedEvaluator(
+        "accuracy", delay=rows["wait"].to_numpy(), polling=sk.Polling(n_bins=2)
+    )
     result = apart.evaluate(models, rows.drop(columns=["wait"]), np.arange(12) % 2)
     assert result.waits.n_never == 1
 
@@ -280,9 +277,9 @@ def test_datetimes_that_floats_do_not_hold_are_refused(zone):
     with pytest.raises(ValueError, match=r"label_time\[0\] is 9999-12-31.*to 2255 exactly.*NaT"):
         evaluate(arrival=arrival, label_time=never)
     with pytest.raises(ValueError, match=r"delay\[0\] is .*285 years"):
-        evaluate(DelayedEvaluator(delay=datetime.timedelta(days=365_000)), arrival=arrival)
-    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
-        Persistent(), classes=[0, 1]
+        evaluate(sk.DelayedEvaluator(delay=datetime.timedelta(days=365_000)), arrival=arrival)
+    run = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
+        sk.Persistent(), classes=[0, 1]
     )
     with pytest.raises(ValueError, match=r"t\[0\] is 2300"):
         run.ask([[0.0]], ["a"], datetime.datetime(2300, 1, 1, tzinfo=zone))

@@ -55,11 +55,7 @@ def test_a_result_without_rows_has_no_alarms():
 def test_rows_are_those_of_the_stream_and_unscored_ones_are_not_read():
     """A detector that counts: an alarm at every second value that it reads."""
     labels = np.where(np.arange(20) % 3 == 0, None, "a")
-    evaluator = PrequentialEvaluator(
-        "accuracy",
-        n_warmup=4,
-        missing_labels="skip",
-    )
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=4, missing_labels="skip")
     weight = np.where(np.arange(20) == 10, 0.0, 3.0)
     stream = as_stream(numbered_rows(20), labels, sample_weight=weight)
     result = evaluator.evaluate(sk.MajorityClass(), stream, classes=["a", "b"])

@@ -195,10 +195,9 @@ def test_rows_whose_labels_never_come_can_be_left_out() -> None:
 
 
 @pytest.mark.parametrize("chunk_size", [17, 240])
-def test_a_log_in_any_chunks_has_the_estimates_of_its_arrays(chunk_size: int) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_a_log_in_any_chunks_has_the_estimates_of_its_arrays(chunk_size: int, pd: Any) -> None:
     given = log()
-    frame = pandas.DataFrame(
+    frame = pd.DataFrame(
         {name: given[name] for name in ("y_true", "arrival", "label_time", "sample_weight")}
     )
     columns = [f"p{k}" for k in range(3)]

@@ -14,14 +14,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    TemporallyAugmented,
-)
 from skstream.core.evaluators import execution as _execution
 from skstream.core.evaluators.execution import divided
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -97,14 +89,13 @@ def test_groups_are_even_and_whole_folds_stay_together(n_folds, n_groups):
         ("holdout", sk.HoldoutEvaluator("accuracy", holdout="next", every=20, random_state=0)),
         (
             "delayed",
-            sk.DelayedEvaluator("accuracy", delay=9, random_state=0, polling=Polling(n_bins=3)),
+            sk.DelayedEvaluator("accuracy", delay=9, random_state=0, polling=sk.Polling(n_bins=3)),
         ),
     ],
 )
-def test_results_are_the_same_in_any_groups(name, evaluator, monkeypatch):
+def test_results_are_the_same_in_any_groups(name, evaluator, monkeypatch, rng):
     models = {"sgd": SGDClassifier(), "diary": Diary(), "last": sk.Persistent()}
     alone = evaluator.evaluate(models, X, y)
-    rng = np.random.default_rng(0)
     evaluator.set_params(n_jobs=3)
     for _ in range(3):
 
@@ -158,31 +149,33 @@ def models():
     return {
         "sgd": SGDClassifier(),
         "bayes": IncrementalGaussianNB(),
-        "augmented": TemporallyAugmented(SGDClassifier()),
-        "last": Persistent(),
+        "augmented": sk.TemporallyAugmented(SGDClassifier()),
+        "last": sk.Persistent(),
         "warns": Warns(),
     }
 
 
 def prequential(stream, seed, **options):
-    evaluator = PrequentialEvaluator(METRICS, forgetting=FORGETTING, random_state=seed, **options)
+    evaluator = sk.PrequentialEvaluator(
+        METRICS, forgetting=FORGETTING, random_state=seed, **options
+    )
     return evaluator.evaluate(models(), stream)
 
 
 def folds(stream, seed, **options):
-    evaluator = KFoldEvaluator(METRICS, n_folds=2, random_state=seed, **options)
+    evaluator = sk.KFoldEvaluator(METRICS, n_folds=2, random_state=seed, **options)
     return evaluator.evaluate(models(), stream)
 
 
 def delayed(stream, seed, **options):
-    evaluator = DelayedEvaluator(
-        METRICS, delay=5, random_state=seed, polling=Polling(n_bins=2), **options
+    evaluator = sk.DelayedEvaluator(
+        METRICS, delay=5, random_state=seed, polling=sk.Polling(n_bins=2), **options
     )
     return evaluator.evaluate(models(), stream)
 
 
 def live(stream, seed):
-    run = PrequentialEvaluator(METRICS, forgetting=FORGETTING, random_state=seed).start(
+    run = sk.PrequentialEvaluator(METRICS, forgetting=FORGETTING, random_state=seed).start(
         models(), classes=CLASSES
     )
     for i in range(0, N, 20):
@@ -191,8 +184,8 @@ def live(stream, seed):
 
 
 def live_delayed(stream, seed):
-    run = DelayedEvaluator(
-        METRICS, random_state=seed, polling=Polling(n_bins=2, poll_every=3)
+    run = sk.DelayedEvaluator(
+        METRICS, random_state=seed, polling=sk.Polling(n_bins=2, poll_every=3)
     ).start(models(), classes=CLASSES)
     for i in range(N // 2):
         run.ask(stream.X[[i]], [i], t=i)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from skstream import KFoldEvaluator, Persistent, PrequentialEvaluator, make_stream_pipeline
 from skstream.streams import make_demo_stream
 from skstream.utils._seeds import poisson_weights
-from tests.evaluation._models import Diary, numbered_rows
+from tests.evaluation._models import Diary, FailsLater, numbered_rows
 
 STREAM = make_demo_stream(400)
 MODELS = {"sgd": SGDClassifier(), "last": Persistent()}
@@ -73,22 +73,10 @@ def test_comparing_and_ranking():
         result.compare("sgd", "knn")
 
 
-class FailsLate(Persistent):
-    """Fails in the folds in which it learns more rows than in the others."""
-
-    n = 0
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        self.n += 1
-        if self.n >= 198:
-            raise RuntimeError("enough")
-        return super().partial_fit(X, y, classes)
-
-
-def test_a_mean_over_folds_is_over_all_folds() -> None:
+def test_a_mean_over_folds_is_over_all_folds(matplotlib: Any, pd: Any) -> None:
     """A model that failed in one fold is not judged by the others."""
     X, y, _ = next(iter(make_demo_stream(300)))
-    models = {"fails": FailsLate(), "persistent": Persistent()}
+    models = {"fails": FailsLater(197), "persistent": Persistent()}
     evaluator = KFoldEvaluator("accuracy", n_folds=6, random_state=0, error_score=np.nan)
     with pytest.warns(FitFailedWarning):
         result = evaluator.evaluate(models, X, y)
@@ -96,6 +84,4 @@ def test_a_mean_over_folds_is_over_all_folds() -> None:
     assert 0 < np.isnan(last).sum() < 6
     assert np.isnan(result.scores["fails"]["accuracy"])
     assert result.scores["persistent"]["accuracy"] > 0.8
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
     assert np.isnan(result.plot().to_frame().query("model == 'fails'")["value"]).any()

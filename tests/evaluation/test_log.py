@@ -9,18 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDRegressor
 
-from skstream import (
-    DelayedEvaluator,
-    EvaluationResult,
-    MajorityClass,
-    Polling,
-    PredictionLog,
-    PrequentialEvaluator,
-    as_stream,
-    estimate_unlabelled,
-    load,
-    score_predictions,
-)
+import skstream as sk
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.reports._answer import answer
 
@@ -28,7 +17,7 @@ FORGETTING = {"all": "cumulative", "window": "window:50", "fading": "fading:0.9"
 OF_SHARES = ["accuracy", "kappa_plus", "kappa_temporal", "auc", "log_loss"]
 
 
-def assert_same(result: EvaluationResult, other: EvaluationResult) -> None:
+def assert_same(result: sk.EvaluationResult, other: sk.EvaluationResult) -> None:
     np.testing.assert_array_equal(result.checkpoints, other.checkpoints)
     assert result.model_names == other.model_names
     for model in result.model_names:
@@ -45,16 +34,16 @@ def data(n: int = 400, n_classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def evaluated() -> EvaluationResult:
+def evaluated() -> sk.EvaluationResult:
     X, y = data()
-    models = {"nb": IncrementalGaussianNB(), "majority": MajorityClass()}
+    models = {"nb": IncrementalGaussianNB(), "majority": sk.MajorityClass()}
     weight = np.arange(len(y)) % 3 + 0.5
-    return PrequentialEvaluator(OF_SHARES, forgetting=FORGETTING).evaluate(
+    return sk.PrequentialEvaluator(OF_SHARES, forgetting=FORGETTING).evaluate(
         models, X, y, sample_weight=weight
     )
 
 
-def columns(result: EvaluationResult) -> dict[str, Any]:
+def columns(result: sk.EvaluationResult) -> dict[str, Any]:
     tape = result.tape
     assert tape is not None and tape.classes is not None
     found: dict[str, Any] = {"y": tape.classes[tape.y], "weight": tape.weight}
@@ -65,7 +54,7 @@ def columns(result: EvaluationResult) -> dict[str, Any]:
     return found
 
 
-def names(result: EvaluationResult) -> dict[str, Any]:
+def names(result: sk.EvaluationResult) -> dict[str, Any]:
     assert result.classes is not None
     models = result.model_names
     return {
@@ -74,9 +63,9 @@ def names(result: EvaluationResult) -> dict[str, Any]:
     }
 
 
-def test_answers_of_an_evaluation_score_alike(evaluated: EvaluationResult) -> None:
+def test_answers_of_an_evaluation_score_alike(evaluated: sk.EvaluationResult) -> None:
     table, by_name = columns(evaluated), names(evaluated)
-    result = score_predictions(
+    result = sk.score_predictions(
         table["y"],
         {name: table[name] for name in by_name["predictions"]},
         probabilities={
@@ -100,17 +89,14 @@ def test_answers_of_an_evaluation_score_alike(evaluated: EvaluationResult) -> No
     ("kind", "chunk_size"),
     [("frame", 400), ("frames", 1), ("stream", 7), ("parquet", 7), ("parquet", 400), ("csv", 7)],
 )
-def test_no_score_depends_on_container_or_chunks(
-    evaluated: EvaluationResult, tmp_path: Path, kind: str, chunk_size: int
-) -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(columns(evaluated))
+def test_no_score_depends_on_container_or_chunks(evaluated, tmp_path, kind, chunk_size, pd):
+    frame = pd.DataFrame(columns(evaluated))
     source: Any = frame
     options: dict[str, Any] = {"target": "y", "sample_weight": "weight"}
     if kind == "frames":
         source = lambda: (frame[k : k + chunk_size] for k in range(0, 400, chunk_size))  # noqa: E731
     elif kind == "stream":
-        source = as_stream(frame, target="y", sample_weight="weight", chunk_size=chunk_size)
+        source = sk.as_stream(frame, target="y", sample_weight="weight", chunk_size=chunk_size)
         options = {}
     elif kind != "frame":
         pytest.importorskip("pyarrow")
@@ -121,21 +107,19 @@ def test_no_score_depends_on_container_or_chunks(
         else:
             frame.to_parquet(source)
         options["options"] = {"chunk_size": chunk_size}
-    log = PredictionLog(source, **options, **names(evaluated))
+    log = sk.PredictionLog(source, **options, **names(evaluated))
     result = log.score(OF_SHARES, forgetting=FORGETTING, unanswered="skip")
     assert_same(result, evaluated)
     np.testing.assert_array_equal(log.column("nb 0"), frame["nb 0"])
 
 
-def test_texts_are_labels_in_every_container(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    frame = pandas.DataFrame(
+def test_texts_are_labels_in_every_container(tmp_path: Path, pd: Any, pa: Any) -> None:
+    frame = pd.DataFrame(
         {"y": ["1", "2", None, "2"], "said": ["1", "1", "1", "2"], "p": [0.2, 0.1, 0.5, 0.9]}
     )
     frame.to_parquet(tmp_path / "log.parquet")
     for source in (frame, tmp_path / "log.parquet"):
-        log = PredictionLog(source, target="y", predictions="said", probabilities={"said": "p"})
+        log = sk.PredictionLog(source, target="y", predictions="said", probabilities={"said": "p"})
         result = log.score(["accuracy", "auc"])
         assert result.scores == {"said": {"accuracy": pytest.approx(2 / 3), "auc": 0.5}}
         assert result.n_unlabelled == 1
@@ -145,25 +129,26 @@ def test_numbers_are_scored_as_those_of_regressors() -> None:
     X, _ = data()
     y = X @ [1.0, 2.0] + 0.5
     forgetting = {name: one for name, one in FORGETTING.items() if name != "adwin"}
-    expected = PrequentialEvaluator(forgetting=forgetting).evaluate({"sgd": SGDRegressor()}, X, y)
+    expected = sk.PrequentialEvaluator(forgetting=forgetting).evaluate(
+        {"sgd": SGDRegressor()}, X, y
+    )
     assert expected.tape is not None
     made = {"sgd": expected.tape.predictions("sgd")}
-    result = score_predictions(y, made, forgetting=forgetting, unanswered="skip")
+    result = sk.score_predictions(y, made, forgetting=forgetting, unanswered="skip")
     assert_same(result, expected)
-    whole = score_predictions([1, 2, 3], [1.5, 2.0, 3.0])
+    whole = sk.score_predictions([1, 2, 3], [1.5, 2.0, 3.0])
     assert whole.metric_names[0] == "mae" and whole.scores["model"]["mae"] == pytest.approx(0.5 / 3)
 
 
 @pytest.mark.parametrize("n_chunks", [1, 3, 40])
-def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int, pd: Any) -> None:
     X, y = data()
     rng = np.random.default_rng(1)
     arrival = np.cumsum(rng.integers(0, 3, len(y))).astype(float)
     label_time = arrival + rng.integers(0, 40, len(y))
     metrics = ["accuracy", "kappa_temporal"]
-    evaluator = DelayedEvaluator(
-        metrics, forgetting=FORGETTING, polling=Polling(previous_label="known_at_arrival")
+    evaluator = sk.DelayedEvaluator(
+        metrics, forgetting=FORGETTING, polling=sk.Polling(previous_label="known_at_arrival")
     )
     expected = evaluator.evaluate(
         {"nb": IncrementalGaussianNB()}, X, y, arrival=arrival, label_time=label_time
@@ -173,9 +158,9 @@ def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int) -> No
     first = np.full(len(y), None)
     codes = tape.answers["nb"][0][:, 0]
     first[tape.row] = [tape.classes[code] if code >= 0 else None for code in codes]
-    frame = pandas.DataFrame({"y": y, "nb": first, "came": arrival, "known": label_time})
+    frame = pd.DataFrame({"y": y, "nb": first, "came": arrival, "known": label_time})
     parts = np.array_split(np.arange(len(y)), n_chunks)
-    log = PredictionLog(
+    log = sk.PredictionLog(
         lambda: (frame.iloc[part] for part in parts),
         target="y",
         predictions={"nb": "nb"},
@@ -200,9 +185,7 @@ def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int) -> No
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6)), min_size=2, max_size=30),
     st.integers(1, 5),
 )
-def test_baseline_repeats_the_newest_label_that_was_known(
-    steps: list[tuple[int, int]], size: int
-) -> None:
+def test_baseline_repeats_the_newest_label_that_was_known(steps, size):
     gaps, delays = np.array(steps).T
     arrival = np.cumsum(gaps)
     known = arrival + delays
@@ -218,7 +201,7 @@ def test_baseline_repeats_the_newest_label_that_was_known(
     frame_of = pytest.importorskip("pandas").DataFrame
     frame = frame_of({"y": y, "m": y, "a": arrival, "t": known})
     chunks = [frame[k : k + size] for k in range(0, len(y), size)]
-    log = PredictionLog(
+    log = sk.PredictionLog(
         lambda: chunks, target="y", predictions="m", arrival="a", label_time="t", classes=[0, 1, 2]
     )
     result = log.score("accuracy")
@@ -227,11 +210,10 @@ def test_baseline_repeats_the_newest_label_that_was_known(
     assert np.asarray(result.tape.previous).tolist() == expected
 
 
-def test_a_large_log_keeps_no_tape_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_a_large_log_keeps_no_tape_and_says_so(monkeypatch: pytest.MonkeyPatch, pd: Any) -> None:
     monkeypatch.setattr("skstream.logs._log.BYTES_OF_LARGE_TAPE", 200)
-    frame = pandas.DataFrame({"y": np.arange(300) % 2, "m": np.arange(300) % 3 % 2})
-    log = PredictionLog(
+    frame = pd.DataFrame({"y": np.arange(300) % 2, "m": np.arange(300) % 3 % 2})
+    log = sk.PredictionLog(
         lambda: (frame[k : k + 50] for k in range(0, 300, 50)), target="y", predictions="m"
     )
     with pytest.warns(UserWarning, match="keep_tape=True"):
@@ -265,11 +247,8 @@ def as_source(kind: str, table: dict[str, Any], folder: Path) -> Any:
 
 @pytest.mark.parametrize("source", ["arrays", "dict", "chunks", "csv", "parquet"])
 @pytest.mark.parametrize("labels", KINDS)
-def test_classes_come_from_labels_predictions_and_names(
-    labels: str, source: str, tmp_path: Path
-) -> None:
+def test_classes_come_from_labels_predictions_and_names(labels, source, tmp_path, rng):
     known, *others = KINDS[labels]
-    rng = np.random.default_rng(0)
     n = 40
     classes = np.unique(np.array(KINDS[labels]))
     y = [known] * n
@@ -299,7 +278,7 @@ def test_classes_come_from_labels_predictions_and_names(
                 if isinstance(of_model, dict)
                 else of_model and np.column_stack([table[one] for one in of_model])
             )
-            result = score_predictions(
+            result = sk.score_predictions(
                 y,
                 {"m": made} if "predictions" in given else None,
                 probabilities=None if of_model is None else {"m": tables},
@@ -308,7 +287,7 @@ def test_classes_come_from_labels_predictions_and_names(
             )
         else:
             rows = as_source(source, {"y": y, "made": made, **columns}, tmp_path)
-            result = PredictionLog(rows, target="y", **given).score(metrics)
+            result = sk.PredictionLog(rows, target="y", **given).score(metrics)
         assert result.classes is not None
         assert result.classes.tolist() == sorted(expected)
         found.append(result.scores["m"])
@@ -335,9 +314,7 @@ def in_order(n: int, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndar
 
 @pytest.mark.parametrize("way", ["arrays", "column", "log", "frames", "estimate"])
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_probabilities_in_another_order_than_the_predictions_are_said(
-    n_classes: int, way: str
-) -> None:
+def test_probabilities_in_another_order_than_the_predictions_are_said(n_classes, way):
     y, made, shares = in_order(300, n_classes)
     order = ["legit", "fraud", "other", "new"][:n_classes]
     by_name = dict(zip(order, shares.T, strict=True))
@@ -350,15 +327,15 @@ def test_probabilities_in_another_order_than_the_predictions_are_said(
 
     def scored(**more: Any) -> Any:
         if way in ("arrays", "column"):
-            return score_predictions(y, made, probabilities=given, metrics="log_loss", **more)
+            return sk.score_predictions(y, made, probabilities=given, metrics="log_loss", **more)
         if way == "estimate":
-            return estimate_unlabelled(
+            return sk.estimate_unlabelled(
                 y[:290].tolist() + [None] * 10, given, predictions=made, **clock, **more
             )
         chunks = pytest.importorskip("pandas").DataFrame(table)
         source = (lambda: (chunks[k : k + 30] for k in range(0, 300, 30))) if way == "frames" else 0
         columns = {"predictions": "made", "probabilities": names, **more}
-        return PredictionLog(source or table, target="y", **columns).score("log_loss")
+        return sk.PredictionLog(source or table, target="y", **columns).score("log_loss")
 
     used, right = sorted(order), order
     with pytest.warns(UserWarning, match="are read in the order") as caught:
@@ -370,7 +347,7 @@ def test_probabilities_in_another_order_than_the_predictions_are_said(
     followed = scored(classes=right)  # without a warning: it is an error in these tests
     if way != "estimate":
         (scores,) = followed.scores.values()
-        named = score_predictions(y, made, probabilities=by_name, metrics="log_loss")
+        named = sk.score_predictions(y, made, probabilities=by_name, metrics="log_loss")
         assert scores == pytest.approx(named.scores["model"])
 
 
@@ -378,21 +355,18 @@ def test_probabilities_in_another_order_than_the_predictions_are_said(
 @pytest.mark.parametrize(
     "order", [["low", "mid", "high"], ["yes", "no"], [str(k) for k in range(11)]]
 )
-def test_labels_that_are_probable_in_another_order_alone_are_said(
-    order: list[str], metric: str
-) -> None:
-    rng = np.random.default_rng(0)
+def test_labels_that_are_probable_in_another_order_alone_are_said(order, metric, rng):
     codes = rng.integers(0, len(order), 400)
     shares = rng.dirichlet(np.ones(len(order)), 400) + 1.5 * np.eye(len(order))[codes]
     shares /= shares.sum(axis=1, keepdims=True)
     y = np.array(order, dtype=object)[codes]
     y[:5] = None
-    log = PredictionLog(
+    log = sk.PredictionLog(
         {"y": y, **{f"p{k}": column for k, column in enumerate(shares.T)}},
         target="y", probabilities=[f"p{k}" for k in range(len(order))],
     )  # fmt: skip
     for scored in (
-        lambda **more: score_predictions(y, probabilities=shares, metrics=metric, **more),
+        lambda **more: sk.score_predictions(y, probabilities=shares, metrics=metric, **more),
         lambda **more: log.score(metric) if not more else None,
     ):
         with pytest.warns(UserWarning, match="in which the labels are the most prob") as caught:
@@ -405,8 +379,8 @@ def test_labels_that_are_probable_in_another_order_alone_are_said(
 
 @given(st.integers(0, 10_000), st.integers(2, 6), st.floats(0.0, 1.0), st.booleans())
 def test_models_that_are_wrong_in_the_order_of_the_classes_are_not_told_another(
-    seed: int, n_classes: int, skill: float, says_one: bool
-) -> None:
+    seed, n_classes, skill, says_one
+):
     """Random ones, ones that always say the same, ones of few rows, and good ones."""
     rng = np.random.default_rng(seed)
     y = np.minimum(rng.geometric(0.5, rng.integers(5, 300)) - 1, n_classes - 1)
@@ -415,27 +389,27 @@ def test_models_that_are_wrong_in_the_order_of_the_classes_are_not_told_another(
     if says_one:
         codes[:] = rng.integers(0, n_classes)
     shares = np.full((len(y), n_classes), 0.1 / n_classes) + 0.9 * np.eye(n_classes)[codes]
-    score_predictions(y, probabilities=shares, metrics="accuracy", classes=range(n_classes))
+    sk.score_predictions(y, probabilities=shares, metrics="accuracy", classes=range(n_classes))
 
 
 def test_predictions_by_another_threshold_are_no_other_order() -> None:
     y, _, shares = in_order(300, 2)
     rare = np.where(shares[:, 1] > 0.15, "fraud", "legit")
     assert 0.1 < np.mean((shares[:, 1] > 0.5) != (rare == "fraud")) < 0.9
-    score_predictions(y, rare, probabilities=shares, metrics="auc", classes=["legit", "fraud"])
+    sk.score_predictions(y, rare, probabilities=shares, metrics="auc", classes=["legit", "fraud"])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_rounded_probabilities_are_scored_with_one_warning(n_classes: int) -> None:
     y, made, shares = in_order(300, n_classes)
     order = ["legit", "fraud", "other"][:n_classes]
-    exact = score_predictions(y, probabilities=shares, metrics="log_loss", classes=order)
+    exact = sk.score_predictions(y, probabilities=shares, metrics="log_loss", classes=order)
     rounded = np.floor(shares * 1000) / 1000
     above = shares.copy()
     above[7] = np.eye(n_classes)[0] * 1.0000001
     for table in (rounded, above):
         with pytest.warns(UserWarning, match="off by at most 0.01 are made to sum to 1") as caught:
-            found = score_predictions(
+            found = sk.score_predictions(
                 y, {"a": made, "b": made}, probabilities={"a": table, "b": table},
                 metrics=["log_loss", "brier", "auc"], classes=order,
             )  # fmt: skip
@@ -449,13 +423,13 @@ def test_rounded_probabilities_are_scored_with_one_warning(n_classes: int) -> No
                 exact.scores["model"]["log_loss"], abs=0.01
             )
         with pytest.raises(ValueError, match="only rounded, pass a larger tolerance="):
-            score_predictions(
+            sk.score_predictions(
                 y, probabilities=table, metrics="log_loss", classes=order, tolerance=0.0
             )
-        score_predictions(y, made, probabilities=table, classes=order)  # no measure reads them
+        sk.score_predictions(y, made, probabilities=table, classes=order)  # no measure reads them
     coarse = np.round(shares, 1)
     with pytest.warns(UserWarning, match="off by at most 0.2"):
-        score_predictions(
+        sk.score_predictions(
             y, probabilities=coarse + 0.03, metrics="brier", classes=order, tolerance=0.2
         )
 
@@ -464,9 +438,9 @@ def test_probabilities_that_no_measure_needs_are_not_checked_nor_scored_later() 
     y, made, shares = in_order(60, 3)
     order = ["legit", "fraud", "other"]
     wrong = shares * 3.0
-    result = score_predictions(y, made, probabilities=wrong, metrics="accuracy", classes=order)
+    result = sk.score_predictions(y, made, probabilities=wrong, metrics="accuracy", classes=order)
     assert result.scores["model"]["accuracy"] == np.mean(y == made)
-    most = score_predictions(y, probabilities=shares / 2, metrics="accuracy", classes=order)
+    most = sk.score_predictions(y, probabilities=shares / 2, metrics="accuracy", classes=order)
     assert most.scores == result.scores
     assert np.isnan(result.rescore(["log_loss"]).scores["model"]["log_loss"])
 
@@ -475,13 +449,13 @@ def test_probabilities_that_no_measure_needs_are_not_checked_nor_scored_later() 
 def test_a_frame_of_predictions_has_a_column_for_each_model(library: str) -> None:
     made = {"a": BINARY, "b": BINARY[::-1]}
     frame = pytest.importorskip(library).DataFrame(made)
-    one = score_predictions(BINARY, frame, metrics="accuracy")
-    assert one.scores == score_predictions(BINARY, made, metrics="accuracy").scores
-    assert list(score_predictions(BINARY, frame[["b"]], metrics="accuracy").scores) == ["b"]
+    one = sk.score_predictions(BINARY, frame, metrics="accuracy")
+    assert one.scores == sk.score_predictions(BINARY, made, metrics="accuracy").scores
+    assert list(sk.score_predictions(BINARY, frame[["b"]], metrics="accuracy").scores) == ["b"]
     with pytest.raises(ValueError, match="y_true is a frame, and one column is needed"):
-        score_predictions(frame, BINARY)
+        sk.score_predictions(frame, BINARY)
     with pytest.raises(ValueError, match="'m' is a frame, and one column is needed"):
-        score_predictions(BINARY, {"m": frame})
+        sk.score_predictions(BINARY, {"m": frame})
 
 
 BINARY = ["no", "yes", "no", "yes"]
@@ -582,53 +556,51 @@ BINARY = ["no", "yes", "no", "yes"]
 def test_bad_input_is_said(given: dict[str, Any], message: str) -> None:
     given = {"y_true": BINARY, "predictions": BINARY} | given
     with pytest.raises(ValueError, match=message):
-        score_predictions(given.pop("y_true"), **given)
+        sk.score_predictions(given.pop("y_true"), **given)
 
 
-def test_rows_of_errors_are_counted_from_the_first_of_all() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"y": [0, 1] * 5, "m": [0, 1] * 5, "when": [*range(9), 3]})
+def test_rows_of_errors_are_counted_from_the_first_of_all(pd: Any) -> None:
+    frame = pd.DataFrame({"y": [0, 1] * 5, "m": [0, 1] * 5, "when": [*range(9), 3]})
     chunks = [frame[:9], frame[9:]]
-    log = PredictionLog(chunks, target="y", predictions="m", arrival="when")
+    log = sk.PredictionLog(chunks, target="y", predictions="m", arrival="when")
     with pytest.raises(ValueError, match="goes back at row 9, from 8 to 3"):
         log.score("accuracy")
     chunks = [frame[:9], frame[9:].assign(m=7)]
     with pytest.raises(ValueError, match="Row 9 has the prediction of 'm' 7"):
-        PredictionLog(chunks, target="y", predictions="m", classes=[0, 1]).score("accuracy")
+        sk.PredictionLog(chunks, target="y", predictions="m", classes=[0, 1]).score("accuracy")
 
 
-def test_columns_that_are_not_there_are_said() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"y": [0, 1], "gbm": [0, 1]})
+def test_columns_that_are_not_there_are_said(pd: Any) -> None:
+    frame = pd.DataFrame({"y": [0, 1], "gbm": [0, 1]})
     with pytest.raises(ValueError, match="target is missing"):
-        PredictionLog(frame, predictions="gbm")
+        sk.PredictionLog(frame, predictions="gbm")
     with pytest.raises(ValueError, match=r"no column 'gmb'. Did you mean 'gbm'"):
-        PredictionLog(frame, target="y", predictions="gmb").score()
+        sk.PredictionLog(frame, target="y", predictions="gmb").score()
     with pytest.raises(ValueError, match="can be read only once"):
-        PredictionLog(iter([frame]), target="y", predictions="gbm").score()
-    known = PredictionLog(iter([frame]), target="y", predictions="gbm", classes=[0, 1]).score()
+        sk.PredictionLog(iter([frame]), target="y", predictions="gbm").score()
+    known = sk.PredictionLog(iter([frame]), target="y", predictions="gbm", classes=[0, 1]).score()
     assert known.scores["gbm"]["accuracy"] == 1.0
 
 
 def test_missing_predictions_are_errors_or_left_out_or_wrong() -> None:
     y, made = [0, 1, 0, 1], {"a": [0, None, 0, 0], "b": [0, 1, 0, 0]}
     with pytest.warns(UserWarning, match="'a' of 3 rows, 'b' of 4 rows"):
-        skipped = score_predictions(y, made, metrics="accuracy", unanswered="skip")
-    wrong = score_predictions(y, made, metrics="accuracy", unanswered="wrong")
+        skipped = sk.score_predictions(y, made, metrics="accuracy", unanswered="skip")
+    wrong = sk.score_predictions(y, made, metrics="accuracy", unanswered="wrong")
     assert [one.scores["a"]["accuracy"] for one in (skipped, wrong)] == [pytest.approx(2 / 3), 0.5]
     assert wrong.n_unanswered == {"a": 1, "b": 0}
     with pytest.raises(ValueError, match="no prediction of 'a' at all"):
-        score_predictions(y, {"a": [None] * 4}, metrics="accuracy", unanswered="skip")
+        sk.score_predictions(y, {"a": [None] * 4}, metrics="accuracy", unanswered="skip")
 
 
 def test_one_column_of_probabilities_is_that_of_the_second_class_or_of_a_named_one() -> None:
     y, p = ["a", "b", "b"], [0.2, 0.9, 0.4]
-    second = score_predictions(y, probabilities=p, metrics="log_loss")
-    named = score_predictions(y, probabilities={"model": {"b": p}}, metrics="log_loss")
-    first = score_predictions(
+    second = sk.score_predictions(y, probabilities=p, metrics="log_loss")
+    named = sk.score_predictions(y, probabilities={"model": {"b": p}}, metrics="log_loss")
+    first = sk.score_predictions(
         y, probabilities={"model": {"a": [1 - one for one in p]}}, metrics="log_loss"
     )
-    lists = score_predictions(
+    lists = sk.score_predictions(
         y, probabilities=np.c_[1 - np.array(p), p].tolist(), metrics="log_loss"
     )
     assert_same(named, second)
@@ -640,26 +612,24 @@ def test_one_column_of_probabilities_is_that_of_the_second_class_or_of_a_named_o
     assert second.tape.predictions("model").tolist() == ["a", "b", "a"]
 
 
-def test_the_first_fraction_may_be_in_a_later_row(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"y": [1.0, 2.0, 3.0, 4.5], "m": [1.0, 2.0, 3.0, 4.0]})
+def test_the_first_fraction_may_be_in_a_later_row(tmp_path: Path, pa: Any, pd: Any) -> None:
+    frame = pd.DataFrame({"y": [1.0, 2.0, 3.0, 4.5], "m": [1.0, 2.0, 3.0, 4.0]})
     frame.to_parquet(tmp_path / "log.parquet")
-    log = PredictionLog(
+    log = sk.PredictionLog(
         tmp_path / "log.parquet", target="y", predictions="m", options={"chunk_size": 2}
     )
     assert log.score().scores["m"]["mae"] == 0.125
 
 
 def test_labels_of_which_some_are_missing_are_whole_numbers_again() -> None:
-    result = score_predictions([0.0, 1.0, np.nan, 1.0], [0.0, 1.0, 1.0, 0.0])
+    result = sk.score_predictions([0.0, 1.0, np.nan, 1.0], [0.0, 1.0, 1.0, 0.0])
     assert result.classes is not None and result.classes.tolist() == [0, 1]
     assert result.classes.dtype.kind == "i"
 
 
 def test_probabilities_of_the_only_class_are_not_those_of_another() -> None:
     shares = {"m": {"a": [1.0, 1.0]}}
-    result = score_predictions(["a", "a"], probabilities=shares, metrics=["brier", "accuracy"])
+    result = sk.score_predictions(["a", "a"], probabilities=shares, metrics=["brier", "accuracy"])
     assert result.scores == {"m": {"brier": 0.0, "accuracy": 1.0}}
 
 
@@ -675,7 +645,7 @@ def different_rows() -> tuple[np.ndarray, dict[str, Any]]:
 def test_scores_of_different_rows_have_no_winner_without_a_word(tmp_path: Path) -> None:
     """Wherever the scores stand: printed, as a page, and as tables of papers."""
     y, made = different_rows()
-    result = score_predictions(y, made, unanswered="skip")
+    result = sk.score_predictions(y, made, unanswered="skip")
     said = "The models have predictions of different rows ('a' of 400 rows, 'b' of 273 rows)"
     assert said in str(result)
     assert f"1.0000. {said}" in answer(result).headline
@@ -685,15 +655,15 @@ def test_scores_of_different_rows_have_no_winner_without_a_word(tmp_path: Path) 
     page = result.report(tmp_path / "page").read_text()
     assert said in page.replace("&#x27;", "'")
     assert "Bold" not in page
-    loaded = load(result.save(tmp_path / "result.npz"))
+    loaded = sk.load(result.save(tmp_path / "result.npz"))
     assert said in str(loaded)
     assert "different rows" not in str(result.select(models="b"))
     made["a"][273:] = None  # the same rows
-    same = score_predictions(y, made, unanswered="skip")
+    same = sk.score_predictions(y, made, unanswered="skip")
     assert "different rows" not in str(same) + same.to_markdown() + answer(same).headline
     assert "**1.0000**" in same.to_markdown()
 
 
 def test_models_whose_names_are_the_same_text_are_refused():
     with pytest.raises(ValueError, match=r"differ as text, and \[1, '1'\] do not"):
-        score_predictions([0, 1], {1: [0, 1], "1": [1, 0]}, metrics="accuracy")
+        sk.score_predictions([0, 1], {1: [0, 1], "1": [1, 0]}, metrics="accuracy")

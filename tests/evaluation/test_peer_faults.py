@@ -5,18 +5,10 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-)
-from skstream.forgetting import SlidingWindow
+import skstream as sk
 from skstream.streams import make_demo_stream
 from tests.evaluation._models import Diary, numbered_rows
+from tests.kernels._reference import both_ways
 
 STREAM = make_demo_stream(250)
 LABELS = np.tile(["a", "b", "b", "a", "b"], 12)
@@ -26,8 +18,8 @@ LABELS = np.tile(["a", "b", "b", "a", "b"], 12)
 def test_the_first_label_is_no_free_hit(first_label):
     """A previous label that is assumed (class 0, say) favours streams that begin with it."""
     y = np.array([first_label, "m", "m", first_label, "m"])
-    result = PrequentialEvaluator(["kappa_temporal", "accuracy"]).evaluate(
-        Persistent(), numbered_rows(5), y
+    result = sk.PrequentialEvaluator(["kappa_temporal", "accuracy"]).evaluate(
+        sk.Persistent(), numbered_rows(5), y
     )
     assert result.scores["Persistent"]["kappa_temporal"] == 0.0
     assert result.scores["Persistent"]["accuracy"] == 1 / 4
@@ -35,7 +27,9 @@ def test_the_first_label_is_no_free_hit(first_label):
 
 def test_the_majority_baseline_does_not_look_ahead():
     """A baseline that counts the label first makes the majority class worse than itself."""
-    result = PrequentialEvaluator(["kappa_m"]).evaluate(MajorityClass(), numbered_rows(60), LABELS)
+    result = sk.PrequentialEvaluator(["kappa_m"]).evaluate(
+        sk.MajorityClass(), numbered_rows(60), LABELS
+    )
     assert result.scores["MajorityClass"]["kappa_m"] == 0.0
 
 
@@ -46,7 +40,7 @@ def test_an_abstention_is_no_class():
         def predict(self, X):
             return np.array([None] * len(X), dtype=object)
 
-    result = PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(
+    result = sk.PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(
         Abstains(), numbered_rows(6), ["a"] * 3 + ["b"] * 3
     )
     assert result.scores["Abstains"]["accuracy"] == 0.0
@@ -56,7 +50,7 @@ def test_an_abstention_is_no_class():
 def test_evaluating_again_starts_afresh():
     """Elsewhere the second evaluation starts warm, goes on mid-stream, or is empty."""
     model = SGDClassifier()
-    evaluator = PrequentialEvaluator(random_state=0)
+    evaluator = sk.PrequentialEvaluator(random_state=0)
     scores = [evaluator.evaluate({"m": model}, STREAM).scores for _ in range(2)]
     assert scores[0] == scores[1]
     assert not hasattr(model, "coef_")
@@ -64,8 +58,10 @@ def test_evaluating_again_starts_afresh():
 
 def test_the_last_partial_window_is_not_lost():
     stream = make_demo_stream(2500)
-    evaluator = PrequentialEvaluator("accuracy", forgetting=SlidingWindow(200), record_every=200)
-    result = evaluator.evaluate(Persistent(), stream)
+    evaluator = sk.PrequentialEvaluator(
+        "accuracy", forgetting=sk.SlidingWindow(200), record_every=200
+    )
+    result = evaluator.evaluate(sk.Persistent(), stream)
     hits = stream.y[1:] == stream.y[:-1]
     assert result.n_rows == 2500
     assert result.curve("Persistent", "accuracy")[-1, 0] == hits[-200:].mean()
@@ -74,11 +70,11 @@ def test_the_last_partial_window_is_not_lost():
 @pytest.mark.parametrize(
     "evaluator",
     [
-        PrequentialEvaluator("accuracy"),
-        PrequentialEvaluator("accuracy", batch_size=7),
-        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
-        KFoldEvaluator("accuracy", n_folds=3, random_state=0, strategy="bootstrap:held_out"),
-        DelayedEvaluator("accuracy", delay=5, polling=Polling(n_bins=2, poll_every=2)),
+        sk.PrequentialEvaluator("accuracy"),
+        sk.PrequentialEvaluator("accuracy", batch_size=7),
+        sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+        sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0, strategy="bootstrap:held_out"),
+        sk.DelayedEvaluator("accuracy", delay=5, polling=sk.Polling(n_bins=2, poll_every=2)),
     ],
 )
 def test_no_row_is_asked_after_it_was_learnt(evaluator):
@@ -100,7 +96,7 @@ def test_the_fast_path_does_not_bypass_the_predict_of_a_wrapper():
             answers = super().predict(X)
             return np.where(answers == "UP", "DOWN", "UP")
 
-    result = PrequentialEvaluator("accuracy", random_state=0).evaluate(
+    result = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(
         {"plain": SGDClassifier(), "contrary": Contrary()}, STREAM
     )
     assert result.paths == {"plain": "kernel", "contrary": "loop: Contrary has no kernel"}
@@ -113,7 +109,7 @@ def test_the_fast_path_does_not_bypass_the_predict_of_a_wrapper():
 def test_a_late_label_blocks_no_earlier_one():
     """Labels out of order reach their own rows: they are matched by row, not by position."""
     X, y = numbered_rows(4), np.array(["a", "b", "a", "b"])
-    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=1, poll_every=None))
+    evaluator = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=1, poll_every=None))
     result = evaluator.evaluate(
         Diary(), X, y, arrival=[0, 1, 2, 3], label_time=[90.0, 2.0, 50.0, 4.0], return_models=True
     )
@@ -127,8 +123,8 @@ def test_a_late_label_blocks_no_earlier_one():
 
 def test_a_row_without_a_label_is_asked_once():
     y = np.array(["a", None, "b", "a"], dtype=object)
-    evaluator = DelayedEvaluator(
-        "accuracy", missing_labels="skip", polling=Polling(n_bins=1, poll_every=1)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", missing_labels="skip", polling=sk.Polling(n_bins=1, poll_every=1)
     )
     result = evaluator.evaluate(
         Diary(),
@@ -146,7 +142,7 @@ def test_a_row_without_a_label_is_asked_once():
 
 
 def test_rows_pending_at_the_end_are_neither_learnt_nor_scored_and_reported():
-    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=1)).start(
+    run = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=1)).start(
         Diary(), classes=["a", "b"], return_models=True
     )
     for k in range(6):
@@ -159,17 +155,11 @@ def test_rows_pending_at_the_end_are_neither_learnt_nor_scored_and_reported():
     assert (result.waits.n_pending, result.waits.n_labelled) == (4, 2)
 
 
-def test_a_class_that_comes_late_reaches_its_own_part_of_the_model():
-    rng = np.random.default_rng(0)
+def test_a_class_that_comes_late_reaches_its_own_part_of_the_model(rng):
     X = rng.poisson(2.0, size=(120, 4)).astype(float)
     y = np.where(np.arange(120) < 80, np.tile(["b", "d"], 60), np.tile(["a", "c"], 60))
     models = {"nb": MultinomialNB(), "sgd": SGDClassifier()}
-    fast, slow = (
-        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
-            models, X, y
-        )
-        for engine in ("auto", "loop")
-    )
+    fast, slow = both_ways(sk.PrequentialEvaluator("accuracy"), models, X, y)
     for name in models:
         assert (fast.tape.answers[name] == slow.tape.answers[name]).all()
     assert fast.paths == {"nb": "kernel", "sgd": "kernel"}
@@ -177,8 +167,10 @@ def test_a_class_that_comes_late_reaches_its_own_part_of_the_model():
 
 def test_a_batch_is_another_protocol_and_says_so():
     """Rows learnt at once are not rows learnt one by one; no chunk makes one of the other."""
-    row_by_row = PrequentialEvaluator("accuracy", random_state=0).evaluate(SGDClassifier(), STREAM)
-    batches = PrequentialEvaluator("accuracy", batch_size=50, random_state=0).evaluate(
+    row_by_row = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(
+        SGDClassifier(), STREAM
+    )
+    batches = sk.PrequentialEvaluator("accuracy", batch_size=50, random_state=0).evaluate(
         SGDClassifier(), STREAM
     )
     assert row_by_row.scores != batches.scores

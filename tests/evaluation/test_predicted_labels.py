@@ -9,17 +9,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import MinMaxScaler
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    ModelError,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    prequential_predict,
-)
-from skstream.pipeline import make_stream_pipeline
-from skstream.temporal import TemporalCorrection, TemporallyAugmented
+import skstream as sk
 from tests._examples import examples
 from tests.evaluation import _delayed_oracle
 from tests.evaluation.test_delayed import X as DELAYED_X
@@ -36,13 +26,13 @@ SGD = SGDClassifier(loss="log_loss", random_state=0)
 
 def models(previous_label):
     """Models whose answers follow the labels before, alone and nested."""
-    augmented = TemporallyAugmented(MultinomialNB(), n_lags=2, previous_label=previous_label)
-    corrected = TemporalCorrection(SGD, fading_factor=0.9, previous_label=previous_label)
+    augmented = sk.TemporallyAugmented(MultinomialNB(), n_lags=2, previous_label=previous_label)
+    corrected = sk.TemporalCorrection(SGD, fading_factor=0.9, previous_label=previous_label)
     return {
         "augmented": augmented,
         "corrected": corrected,
-        "piped": make_stream_pipeline(MinMaxScaler(clip=True), clone(corrected)),
-        "wrapped": TemporallyAugmented(clone(corrected)),
+        "piped": sk.make_stream_pipeline(MinMaxScaler(clip=True), clone(corrected)),
+        "wrapped": sk.TemporallyAugmented(clone(corrected)),
     }
 
 
@@ -52,9 +42,9 @@ PREDICTED, KNOWN = models("predicted"), models("known")
 @pytest.mark.parametrize("name", PREDICTED)
 def test_row_by_row_it_is_known_and_as_fast(name) -> None:
     for evaluator in (
-        PrequentialEvaluator("accuracy", random_state=0),
-        KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-        PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(kernels=False)),
+        sk.PrequentialEvaluator("accuracy", random_state=0),
+        sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+        sk.PrequentialEvaluator("accuracy", random_state=0, run=sk.RunOptions(kernels=False)),
     ):
         result = evaluator.evaluate({"m": PREDICTED[name]}, X[:40], Y[:40])
         known = evaluator.evaluate({"m": KNOWN[name]}, X[:40], Y[:40])
@@ -63,7 +53,7 @@ def test_row_by_row_it_is_known_and_as_fast(name) -> None:
         assert ("kernel" in str(result.paths)) == (evaluator.run is None)
     method = "predict_proba"
     loop, kernel = (
-        prequential_predict(
+        sk.prequential_predict(
             PREDICTED[name], X[:40], Y[:40], method=method, kernels=engine == "auto"
         )
         for engine in ("loop", "auto")
@@ -80,12 +70,12 @@ def test_within_a_batch_answers_stand_in_for_labels(name) -> None:
         expected.extend(model.predict(X[batch]))  # one call: answers stand in for labels
         model.partial_fit(X[batch], Y[batch])
     options = {"batch_size": 10, "n_warmup": 10, "random_state": None}
-    answers = prequential_predict(PREDICTED[name], X, Y, **options)
+    answers = sk.prequential_predict(PREDICTED[name], X, Y, **options)
     np.testing.assert_array_equal(answers, expected)
     chunks = [(X[i : i + 3], Y[i : i + 3]) for i in range(0, N, 3)]
-    again = prequential_predict(PREDICTED[name], chunks, classes=CLASSES, **options)
+    again = sk.prequential_predict(PREDICTED[name], chunks, classes=CLASSES, **options)
     np.testing.assert_array_equal(again, expected)
-    known = prequential_predict(KNOWN[name], X, Y, **options)
+    known = sk.prequential_predict(KNOWN[name], X, Y, **options)
     assert (known != answers).any()
 
 
@@ -107,8 +97,8 @@ def test_under_delay_rows_waiting_are_answered_first(name, times, every) -> None
         reduce="dominant",
         chained=True,
     )
-    evaluator = DelayedEvaluator(
-        "accuracy", random_state=0, polling=Polling(n_bins=3, poll_every=every)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", random_state=0, polling=sk.Polling(n_bins=3, poll_every=every)
     )
     result = evaluated(evaluator, PREDICTED[name], n, arrival, label_time)
     expected = [[-1 if p is None else CLASSES.index(p) for p in row] for row in table]
@@ -118,11 +108,11 @@ def test_under_delay_rows_waiting_are_answered_first(name, times, every) -> None
 @pytest.mark.parametrize("name", PREDICTED)
 def test_rows_whose_label_never_comes_wait_as_in_a_live_run(name) -> None:
     never = np.random.default_rng(1).random(N) < 0.3
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         random_state=0,
-        polling=Polling(n_bins=2, poll_every=6),
-        run=RunOptions(keep_tape=True),
+        polling=sk.Polling(n_bins=2, poll_every=6),
+        run=sk.RunOptions(keep_tape=True),
     )
     times = np.arange(N) + 5.0
     late = evaluator.evaluate(
@@ -142,7 +132,7 @@ def test_rows_whose_label_never_comes_wait_as_in_a_live_run(name) -> None:
 
 def test_live_answers_out_of_turn_and_refused_rows() -> None:
     warm = clone(PREDICTED["corrected"]).partial_fit(X[:20], Y[:20], classes=CLASSES)
-    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=2, poll_every=None))
+    evaluator = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2, poll_every=None))
     run = evaluator.start({"m": warm}, classes=CLASSES, warm_start=True)
     first = run.ask(X[20:23], [0, 1, 2], t=0)["m"]  # nothing is learnt in this run yet
     second = run.ask(X[23:24], [3], t=1)["m"]
@@ -152,7 +142,7 @@ def test_live_answers_out_of_turn_and_refused_rows() -> None:
     learnt.partial_fit(X[:20], Y[:20], classes=CLASSES).partial_fit(X[20:21], Y[20:21])
     bad = X[24:27].copy()
     bad[1, 0] = np.nan
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(sk.ModelError) as error:
         run.ask(bad, [4, 5, 6], t=3)
     assert error.value.row == 5
     answers = run.ask(bad[[0, 2]], [4, 6], t=3)["m"]

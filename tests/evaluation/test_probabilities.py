@@ -11,19 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    TemporalCorrection,
-    load,
-    prequential_predict,
-)
-from skstream.core.engine.answers import ModelError
+import skstream as sk
 from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
 
@@ -43,17 +31,17 @@ def labels(n_classes: int) -> np.ndarray:
 def models() -> dict[str, Any]:
     return {
         "sgd": SGDClassifier(loss="log_loss"),
-        "corrected": TemporalCorrection(SGDClassifier(loss="log_loss")),
+        "corrected": sk.TemporalCorrection(SGDClassifier(loss="log_loss")),
         "bayes": MultinomialNB(),
     }
 
 
-def prequential(**parameters: Any) -> PrequentialEvaluator:
-    return PrequentialEvaluator(METRICS, random_state=0, **parameters)
+def prequential(**parameters: Any) -> sk.PrequentialEvaluator:
+    return sk.PrequentialEvaluator(METRICS, random_state=0, **parameters)
 
 
 def expected(model: Any, y: np.ndarray, weight: Any = None, window: int = N) -> dict[str, float]:
-    shares, rows = prequential_predict(
+    shares, rows = sk.prequential_predict(
         model, X, y, method="predict_proba", sample_weight=weight, return_rows=True
     )
     if weight is not None:
@@ -80,7 +68,7 @@ def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
     y, several = labels(n_classes), models()
     if engine == "loop":
         del several["corrected"]  # slow
-    result = prequential(run=RunOptions(kernels=engine == "auto")).evaluate(several, X, y)
+    result = prequential(run=sk.RunOptions(kernels=engine == "auto")).evaluate(several, X, y)
     for name, model in several.items():
         wanted = expected(model, y)
         for metric, value in wanted.items():
@@ -88,8 +76,8 @@ def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
     kind = "kernel" if engine == "auto" else "loop"
     assert all(path == kind for path in result.paths.values())
     # What is asked besides does not change the answers.
-    alone = PrequentialEvaluator(
-        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+    alone = sk.PrequentialEvaluator(
+        "accuracy", random_state=0, run=sk.RunOptions(kernels=engine == "auto")
     )
     its = alone.evaluate(several, X, y)
     for name in result.model_names:
@@ -114,7 +102,7 @@ def test_a_model_without_them_is_an_error_before_the_run() -> None:
     words = "log_loss and brier need. It can be scored by accuracy and rankings such as auc. Leave"
     assert words in str(caught.value) and "error_score=nan" in str(caught.value)
     with pytest.raises(ValueError, match="neither predict_proba nor decision_function"):
-        PrequentialEvaluator("brier").evaluate(NoScores(), X, y)
+        sk.PrequentialEvaluator("brier").evaluate(NoScores(), X, y)
 
 
 def first_score(sums: Any) -> Any:
@@ -126,7 +114,7 @@ def test_or_it_is_nan_for_this_model_alone() -> None:
     several = {"sgd": models()["sgd"], "svm": SGDClassifier(), "none": NoScores()}
     rank = Measure(formula=first_score, name="rank", needs="scores")
     share = Measure(formula=first_score, name="share", needs="probabilities")
-    evaluator = PrequentialEvaluator([*METRICS, rank, share], random_state=0, error_score=np.nan)
+    evaluator = sk.PrequentialEvaluator([*METRICS, rank, share], random_state=0, error_score=np.nan)
     with pytest.raises(ValueError, match="No model given has what is needed"):
         evaluator.evaluate(several["svm"], X, y)
     with pytest.warns(UserWarning, match="What it lacks is NaN") as said:
@@ -158,7 +146,7 @@ class Moody(NoScores):
 
 @pytest.mark.parametrize("bad", [[0.5, 0.6], [1.5, -0.5], [np.nan, np.nan]])
 def test_bad_probabilities_are_an_error_with_model_and_row(bad: Any) -> None:
-    with pytest.raises(ModelError, match=r"'moody'.*row 20") as caught:
+    with pytest.raises(sk.ModelError, match=r"'moody'.*row 20") as caught:
         prequential().evaluate({"moody": Moody(bad)}, X, labels(2))
     if bad[0] == bad[0]:
         assert f"predict_proba returned {bad}" in str(caught.value)
@@ -178,9 +166,9 @@ def test_no_probabilities_count_as_certain_of_a_wrong_class_if_they_may() -> Non
 
 
 EVALUATORS = [
-    PrequentialEvaluator,
-    partial(KFoldEvaluator, n_folds=2),
-    partial(HoldoutEvaluator, holdout=(X[:30].copy(), labels(3)[:30]), every=20),
+    sk.PrequentialEvaluator,
+    partial(sk.KFoldEvaluator, n_folds=2),
+    partial(sk.HoldoutEvaluator, holdout=(X[:30].copy(), labels(3)[:30]), every=20),
 ]
 
 
@@ -191,7 +179,7 @@ def test_the_tape_keeps_them(make: Any, tmp_path: Path) -> None:
     rows = X[30:].copy(), labels(3)[30:]
     evaluator = make(METRICS, random_state=0, error_score=np.nan)
     result = evaluator.evaluate(several, *rows)
-    loaded = load(result.save(tmp_path / "result.npz"))
+    loaded = sk.load(result.save(tmp_path / "result.npz"))
     for one in (result, loaded):
         again = one.rescore([*METRICS, "log_skill"])
         for metric in METRICS:
@@ -216,7 +204,7 @@ def test_the_tape_keeps_them(make: Any, tmp_path: Path) -> None:
 def test_a_large_tape_is_announced() -> None:
     with pytest.warns(UserWarning, match=r"take 1\.3 GB, and are not kept"):
         prequential()._settings(
-            {"a": MajorityClass(), "b": MajorityClass()},
+            {"a": sk.MajorityClass(), "b": sk.MajorityClass()},
             np.arange(2),
             n_rows=7 * 10**7,
             source="y",
@@ -227,12 +215,12 @@ def test_a_large_tape_is_announced() -> None:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_late_labels_have_them_in_every_bin(n_classes: int) -> None:
     n, codes = 40, np.searchsorted(LABELS, labels(n_classes)[:40])
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         METRICS,
         delay=5,
         random_state=0,
-        run=RunOptions(keep_tape=True),
-        polling=Polling(n_bins=2, poll_every=1),
+        run=sk.RunOptions(keep_tape=True),
+        polling=sk.Polling(n_bins=2, poll_every=1),
     )
     result = evaluator.evaluate(MultinomialNB(), X[:n], codes)
     model, shares = MultinomialNB(), np.empty((n + 1, n, n_classes))
@@ -274,7 +262,7 @@ def test_small_probabilities_of_either_class_count_in_single_precision() -> None
     said = Single().predict_proba(X)[1:].astype(np.float64)
     said[said[:, 0] < said[:, 1], 1] = 1 - said[said[:, 0] < said[:, 1], 0]
     said[said[:, 0] > said[:, 1], 0] = 1 - said[said[:, 0] > said[:, 1], 1]
-    evaluator = PrequentialEvaluator("log_loss")
+    evaluator = sk.PrequentialEvaluator("log_loss")
     there = evaluator.evaluate({"m": Single()}, X, y).scores["m"]["log_loss"]
     assert there == pytest.approx(log_loss(y[1:], said), rel=1e-9)
     swapped = np.where(y == "a", "b", "a")
@@ -296,7 +284,7 @@ def test_rounded_probabilities_end_no_run(n_classes: int) -> None:
     (scores,), (expected,) = found.scores.values(), exact.scores.values()
     assert scores["brier"] == pytest.approx(expected["brier"], abs=0.002)
     # Without a measure of them they are not even asked for.
-    PrequentialEvaluator("accuracy").evaluate(Rounding(), X, y)
+    sk.PrequentialEvaluator("accuracy").evaluate(Rounding(), X, y)
 
 
 def test_what_no_measure_can_read_is_said() -> None:
@@ -304,9 +292,11 @@ def test_what_no_measure_can_read_is_said() -> None:
         def predict_proba(self, X: Any) -> Any:
             return np.full((len(X), 2), 0.4)
 
-    with pytest.raises(ModelError, match=r"which sums to 0.8. The .* sum to one within 0.01"):
+    with pytest.raises(sk.ModelError, match=r"which sums to 0.8. The .* sum to one within 0.01"):
         prequential().evaluate(Other(), X, labels(2))
-    with pytest.raises(ModelError, match=r"columns for the classes \['a', 'b'\].*must be a column"):
+    with pytest.raises(
+        sk.ModelError, match=r"columns for the classes \['a', 'b'\].*must be a column"
+    ):
         KnowsTwo = type("KnowsTwo", (Single,), {"classes_": property(lambda self: ["a", "b"])})
         KnowsTwo.partial_fit = lambda self, X, y, classes=None: self
         prequential().evaluate(KnowsTwo(), X, labels(3))
@@ -316,7 +306,7 @@ def test_what_no_measure_can_read_is_said() -> None:
     ):
         OneOff = type("OneOff", (Single,), {"predict_proba": lambda self, X, a=answer: np.array(a)})
         OneOff.predict = lambda self, X: np.repeat("a", len(X))
-        with pytest.raises(ModelError, match=message):
+        with pytest.raises(sk.ModelError, match=message):
             prequential().evaluate(OneOff(), X, labels(2))
     tape = prequential().evaluate({"bayes": MultinomialNB()}, X, labels(2)).tape
     with pytest.raises(ValueError, match=r"no model 'zz' on the tape; there are \['bayes'\]"):

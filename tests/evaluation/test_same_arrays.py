@@ -7,18 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.linear_model import SGDClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    LabelNoise,
-    OnlineBagging,
-    Polling,
-    PrequentialCalibrator,
-    PrequentialEvaluator,
-    RunOptions,
-    TemporalCorrection,
-    make_stream_pipeline,
-)
+import skstream as sk
 from skstream.naive_bayes import IncrementalGaussianNB
 
 RNG = np.random.default_rng(0)
@@ -87,30 +76,30 @@ class ReusedSums(FreshSums):
 
 
 def pipeline(transformer: Any) -> Any:
-    return make_stream_pipeline(transformer, SGDClassifier(loss="log_loss", random_state=0))
+    return sk.make_stream_pipeline(transformer, SGDClassifier(loss="log_loss", random_state=0))
 
 
 PAIRS = {
     "model": (Fresh(), Reused()),
     "in a pipeline by kernel": (pipeline(FreshSums()), pipeline(ReusedSums())),
-    "corrected": (TemporalCorrection(Fresh()), TemporalCorrection(Reused())),
-    "noise": (LabelNoise(Fresh(), noise=0.2), LabelNoise(Reused(), noise=0.2)),
-    "bag": (OnlineBagging(Fresh(), n_estimators=3), OnlineBagging(Reused(), n_estimators=3)),
+    "corrected": (sk.TemporalCorrection(Fresh()), sk.TemporalCorrection(Reused())),
+    "noise": (sk.LabelNoise(Fresh(), noise=0.2), sk.LabelNoise(Reused(), noise=0.2)),
+    "bag": (sk.OnlineBagging(Fresh(), n_estimators=3), sk.OnlineBagging(Reused(), n_estimators=3)),
     "calibrated": (
-        PrequentialCalibrator(Fresh(), forgetting="window:50", every=20),
-        PrequentialCalibrator(Reused(), forgetting="window:50", every=20),
+        sk.PrequentialCalibrator(Fresh(), forgetting="window:50", every=20),
+        sk.PrequentialCalibrator(Reused(), forgetting="window:50", every=20),
     ),
 }
 
 EVALUATORS = {
-    "prequential": PrequentialEvaluator(["accuracy", "log_loss"], random_state=0, n_warmup=20),
-    "loop": PrequentialEvaluator(
-        ["accuracy", "log_loss"], random_state=0, n_warmup=20, run=RunOptions(kernels=False)
+    "prequential": sk.PrequentialEvaluator(["accuracy", "log_loss"], random_state=0, n_warmup=20),
+    "loop": sk.PrequentialEvaluator(
+        ["accuracy", "log_loss"], random_state=0, n_warmup=20, run=sk.RunOptions(kernels=False)
     ),
-    "labels alone": PrequentialEvaluator("accuracy", random_state=0),
-    "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0, n_warmup=20),
-    "late": DelayedEvaluator(
-        "accuracy", delay=7, random_state=0, polling=Polling(n_bins=3, poll_every=3)
+    "labels alone": sk.PrequentialEvaluator("accuracy", random_state=0),
+    "folds": sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0, n_warmup=20),
+    "late": sk.DelayedEvaluator(
+        "accuracy", delay=7, random_state=0, polling=sk.Polling(n_bins=3, poll_every=3)
     ),
 }
 

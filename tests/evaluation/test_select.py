@@ -5,50 +5,41 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import accuracy_score
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    load,
-)
+import skstream as sk
 from skstream.core.result.select import tidy_columns
-from skstream.forgetting import SlidingWindow
 from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import make_demo_stream
+from tests.evaluation._models import FailsLater
 
 FORGETTING = {"all": "cumulative", "recent": "window:50"}
 METRICS = ["accuracy", "kappa", "error"]
 
 
 def models():
-    return {"sgd": SGDClassifier(), "last": Persistent(), "majority": MajorityClass()}
+    return {"sgd": SGDClassifier(), "last": sk.Persistent(), "majority": sk.MajorityClass()}
 
 
 @pytest.fixture(scope="module")
 def plain():
-    evaluator = PrequentialEvaluator(METRICS, forgetting=FORGETTING, random_state=0)
+    evaluator = sk.PrequentialEvaluator(METRICS, forgetting=FORGETTING, random_state=0)
     return evaluator.evaluate(models(), make_demo_stream(300), return_models=True)
 
 
 @pytest.fixture(scope="module")
 def folds():
-    evaluator = KFoldEvaluator(METRICS, n_folds=5, forgetting=FORGETTING, random_state=0)
+    evaluator = sk.KFoldEvaluator(METRICS, n_folds=5, forgetting=FORGETTING, random_state=0)
     return evaluator.evaluate(models(), make_demo_stream(300), return_models=True)
 
 
 @pytest.fixture(scope="module")
 def delayed():
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         METRICS,
         delay=20,
         forgetting=FORGETTING,
         random_state=0,
-        run=RunOptions(keep_tape=True),
-        polling=Polling(n_bins=3),
+        run=sk.RunOptions(keep_tape=True),
+        polling=sk.Polling(n_bins=3),
     )
     return evaluator.evaluate(models(), make_demo_stream(300))
 
@@ -83,11 +74,11 @@ def test_the_first_names_are_the_defaults(plain):
 
 
 def test_a_mechanism_stands_for_its_name(plain):
-    same(plain.select(forgetting=SlidingWindow(50)), plain.select(forgetting="recent"))
-    both = plain.select(forgetting=[SlidingWindow(50), "all"])
+    same(plain.select(forgetting=sk.SlidingWindow(50)), plain.select(forgetting="recent"))
+    both = plain.select(forgetting=[sk.SlidingWindow(50), "all"])
     assert both.forgetting_names == ["recent", "all"]
     unnamed = plain.rescore("error", forgetting="window:20")
-    same(unnamed.select(forgetting=SlidingWindow(20)), unnamed)
+    same(unnamed.select(forgetting=sk.SlidingWindow(20)), unnamed)
 
 
 def test_folds_keep_their_numbers(folds, tmp_path):
@@ -108,7 +99,7 @@ def test_folds_keep_their_numbers(folds, tmp_path):
         part.predictions("sgd", every_row=True), folds.predictions("sgd", fold=3, every_row=True)
     )
     assert part.models["sgd"] == [folds.models["sgd"][k] for k in (3, 1)]
-    same(load(part.save(tmp_path / "part")), part)
+    same(sk.load(part.save(tmp_path / "part")), part)
     same(part.rescore("kappa"), folds.rescore("kappa").select(models=["sgd", "last"], folds=[3, 1]))
     assert part.compare("sgd", "last", test="sign").subject.endswith("over 2 folds")
     with pytest.raises(ValueError, match=r"fold must be one of 3, 1, as an int\. Got 2"):
@@ -143,15 +134,14 @@ def test_bins_keep_their_numbers(delayed, tmp_path):
     assert part.summary(weights="first")["sgd"] == delayed.by_bin("sgd")[0]
     with pytest.raises(ValueError, match="have weight 0 under 'last'"):
         part.summary(weights="last")
-    same(load(part.save(tmp_path / "part")), part)
+    same(sk.load(part.save(tmp_path / "part")), part)
     same(part.rescore("kappa"), delayed.rescore("kappa").select(bins=[0, 2]))
     assert str(part.compare("sgd", "last")) == str(delayed.compare("sgd", "last", bin=2))
     with pytest.raises(ValueError, match=r"bin must be one of 0, 2, as an int\. Got 1"):
         part.compare("sgd", "last", bin=1)
 
 
-def test_selected_bins_are_plotted(delayed):
-    pytest.importorskip("matplotlib")
+def test_selected_bins_are_plotted(delayed, matplotlib):
     display = delayed.select(bins=[2, 0]).plot()
     line = display.lines_["sgd"]
     values = delayed.by_bin("sgd")
@@ -168,9 +158,7 @@ def test_selected_bins_are_plotted(delayed):
 
 
 @pytest.mark.parametrize("kind", ["bins", "time", "shares"])
-def test_bins_left_out_are_not_listed(delayed, kind):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
+def test_bins_left_out_are_not_listed(delayed, kind, matplotlib, pd):
     frame = delayed.select(bins=[1, 2]).plot(kind=kind).to_frame()
     assert sorted(set(frame.bin)) == [1, 2]
     assert not frame.value.isna().all()
@@ -180,17 +168,12 @@ def test_bins_left_out_are_not_listed(delayed, kind):
 
 
 def test_failures_follow_the_folds(folds):
-    failing = KFoldEvaluator("accuracy", n_folds=3, random_state=0, error_score=np.nan)
-
-    class Fails(SGDClassifier):
-        def partial_fit(self, X, y, classes=None, sample_weight=None):
-            self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(X)
-            if self.n_learnt_ > 150 and self.random_state % 2:
-                raise RuntimeError("no more")
-            return super().partial_fit(X, y, classes=classes)
+    failing = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0, error_score=np.nan)
 
     with pytest.warns(Warning):
-        result = failing.evaluate({"fails": Fails(), "last": Persistent()}, make_demo_stream(300))
+        result = failing.evaluate(
+            {"fails": FailsLater(187), "last": sk.Persistent()}, make_demo_stream(300)
+        )
     for fold in result.folds:
         part = result.select(folds=fold)
         ended = "fails" in result.failures and result.failed_at["fails"][fold] is not None
@@ -214,7 +197,7 @@ def test_failures_follow_the_folds(folds):
         ({"models": ["sgd", 3]}, TypeError, "Got 3 of type int instead"),
         ({"metrics": accuracy_score}, TypeError, r"metrics must .* among \['accuracy', 'kappa'"),
         ({"forgetting": 1}, TypeError, r"forgetting must .* among \['all', 'recent'\]"),
-        ({"forgetting": SlidingWindow(9)}, KeyError, "There is no forgetting 'window:9'"),
+        ({"forgetting": sk.SlidingWindow(9)}, KeyError, "There is no forgetting 'window:9'"),
     ],
 )
 def test_what_is_not_there_is_named(folds, options, kind, words):
@@ -222,11 +205,9 @@ def test_what_is_not_there_is_named(folds, options, kind, words):
         folds.select(**options)
 
 
-def test_bins_left_out_are_in_no_display_of_numbers_of_bins(delayed):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
-    other = DelayedEvaluator(
-        METRICS, delay=20, forgetting=FORGETTING, polling=Polling(n_bins=5)
+def test_bins_left_out_are_in_no_display_of_numbers_of_bins(delayed, matplotlib, pd):
+    other = sk.DelayedEvaluator(
+        METRICS, delay=20, forgetting=FORGETTING, polling=sk.Polling(n_bins=5)
     ).evaluate(models(), make_demo_stream(300))
     display = BinnedPerformanceDisplay.from_bin_counts([delayed.select(bins=[1, 3]), other], "sgd")
     frame = display.to_frame()

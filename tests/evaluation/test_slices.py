@@ -11,29 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
 
-from skstream import (
-    DelayedEvaluator,
-    EvaluationResult,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    PersistentRegressor,
-    Polling,
-    PrequentialEvaluator,
-    load,
-    score_predictions,
-    score_slices,
-)
+import skstream as sk
 from skstream.core.measures.registry import resolve_metrics
 from skstream.logs._slice_rows import N_BLOCKS, Estimate, is_additive, reads_all_labels
 from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.refit import PeriodicRefit
 from tests._examples import examples
+from tests.evaluation._models import Scripted
 
 FORGETTING = {"all": "cumulative", "window": "window:20", "fading": "fading:0.9", "adwin": "adwin"}
 METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro"]
@@ -51,7 +37,7 @@ def log(n: int = 240, n_classes: int = 3, seed: int = 0) -> dict[str, Any]:
     return {"y": y, "models": models, "country": country, "amount": rng.exponential(size=n)}
 
 
-def same(one: EvaluationResult, other: EvaluationResult, rtol: float = 0.0) -> None:
+def same(one: sk.EvaluationResult, other: sk.EvaluationResult, rtol: float = 0.0) -> None:
     np.testing.assert_array_equal(one.checkpoints, other.checkpoints)
     for model in one.model_names:
         for forgetting in one.forgetting_names:
@@ -127,7 +113,7 @@ def test_scores_are_those_of_a_literal_loop(weighted: bool) -> None:
     country[7:9] = None
     forgetting = {name: FORGETTING[name] for name in ("all", "window", "fading")}
     with pytest.warns(UserWarning, match="different rows"):
-        result = score_predictions(
+        result = sk.score_predictions(
             y,
             {"gbm": answers, "other": data["models"]["nb"]},
             sample_weight=weight if weighted else None,
@@ -135,7 +121,7 @@ def test_scores_are_those_of_a_literal_loop(weighted: bool) -> None:
             forgetting=forgetting,
             unanswered="skip",
         )
-    scores = score_slices(result, country)
+    scores = sk.score_slices(result, country)
     assert scores.slice_names == ["DE", "FR", "US", "missing"]
     for name in scores.slice_names:
         mine = [(one or "missing") == name for one in country]
@@ -154,29 +140,29 @@ def test_scores_are_those_of_a_literal_loop(weighted: bool) -> None:
 # -- laws
 
 
-def evaluated(kind: str) -> EvaluationResult:
+def evaluated(kind: str) -> sk.EvaluationResult:
     data = log(240, 2)
     X = np.c_[data["y"] + np.linspace(0, 1, 240), data["amount"]]
-    models = {"bayes": IncrementalGaussianNB(), "last": Persistent(), "most": MajorityClass()}
+    models = {"bayes": IncrementalGaussianNB(), "last": sk.Persistent(), "most": sk.MajorityClass()}
     metrics = [*METRICS, "auc", "log_loss", "log_skill", "brier_skill_temporal", "coverage"]
     weight = np.arange(240) % 3 + 0.5
     if kind == "prequential":
-        return PrequentialEvaluator(metrics, forgetting=FORGETTING, n_warmup=5).evaluate(
+        return sk.PrequentialEvaluator(metrics, forgetting=FORGETTING, n_warmup=5).evaluate(
             models, X, data["y"], sample_weight=weight
         )
     if kind == "k-fold":
-        return KFoldEvaluator(
+        return sk.KFoldEvaluator(
             METRICS, forgetting=FORGETTING, n_folds=3, strategy="cross", random_state=0
         ).evaluate(models, X, data["y"])
     if kind == "delayed":
-        return DelayedEvaluator(
-            METRICS, forgetting=FORGETTING, delay=7, polling=Polling(n_bins=2)
+        return sk.DelayedEvaluator(
+            METRICS, forgetting=FORGETTING, delay=7, polling=sk.Polling(n_bins=2)
         ).evaluate(models, X, data["y"])
     if kind == "as_known":
         arrival = np.arange(240.0)
         labels = data["y"].astype(object)
         labels[::11] = None
-        return score_predictions(
+        return sk.score_predictions(
             labels,
             data["models"],
             metrics=METRICS,
@@ -185,9 +171,12 @@ def evaluated(kind: str) -> EvaluationResult:
             label_time=arrival + 1 + (np.arange(240) * 7) % 40,
             view="as_known",
         )
-    models = {"ols": PeriodicRefit(LinearRegression(), every=50), "last": PersistentRegressor()}
+    models = {
+        "ols": sk.PeriodicRefit(LinearRegression(), every=50),
+        "last": sk.PersistentRegressor(),
+    }
     forgetting = {name: FORGETTING[name] for name in ("all", "window", "fading")}
-    return PrequentialEvaluator(["mae", "rmse", "r2"], forgetting=forgetting).evaluate(
+    return sk.PrequentialEvaluator(["mae", "rmse", "r2"], forgetting=forgetting).evaluate(
         models, X, data["amount"]
     )
 
@@ -200,7 +189,7 @@ KINDS = ["prequential", "k-fold", "delayed", "as_known", "regression"]
 def test_groups_are_results_of_the_masked_tape(kind: str) -> None:
     """The same group scored the other way round: by the measures over all rows of its tape."""
     result, country = evaluated(kind), log()["country"]
-    scores = score_slices(result, country)
+    scores = sk.score_slices(result, country)
     assert result.tape is not None and sum(scores.n_rows.values()) == result.tape.n_rows
     for name, one in scores.results.items():
         again = one.rescore(result.metric_names, forgetting=result.details.mechanisms)
@@ -215,7 +204,7 @@ def test_groups_are_results_of_the_masked_tape(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_group_is_the_whole_result(kind: str) -> None:
     result = evaluated(kind)
-    scores = score_slices(result, np.ones(240, dtype=int))
+    scores = sk.score_slices(result, np.ones(240, dtype=int))
     same(scores.results["1"], result)
     same(scores.overall, result)
 
@@ -224,7 +213,7 @@ def test_one_group_is_the_whole_result(kind: str) -> None:
 def test_blocks_are_left_out_as_rows_that_were_not_asked(kind: str) -> None:
     """What is subtracted from sums is what a pass over the rest of the rows does not have."""
     result = evaluated(kind)
-    scores = score_slices(result, np.arange(240) % 2, forgetting="cumulative")
+    scores = sk.score_slices(result, np.arange(240) % 2, forgetting="cumulative")
     for metric in result.metric_names:
         for model, one in scores._estimate("1", metric).items():
             last = scores.results["1"].scores[model][metric]
@@ -243,29 +232,19 @@ def test_blocks_are_left_out_as_rows_that_were_not_asked(kind: str) -> None:
 
 def test_groups_can_be_compared_and_saved(tmp_path: Any) -> None:
     result = evaluated("prequential")
-    one = score_slices(result, log()["country"]).results["DE"]
+    one = sk.score_slices(result, log()["country"]).results["DE"]
     assert one.compare("bayes", "last").n_rows == one.compare("bayes", "most").n_rows < 160
-    same(load(one.save(tmp_path / "de.npz")), one)
+    same(sk.load(one.save(tmp_path / "de.npz")), one)
     assert one.select(models="bayes").scores["bayes"] == one.scores["bayes"]
 
 
 def test_failed_models_keep_their_error_score() -> None:
-    class Fails(BaseEstimator, ClassifierMixin):
-        def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Fails":
-            self.classes_ = np.array([0, 1])
-            return self
-
-        def predict(self, X: Any) -> Any:
-            if X[0, 0] > 150:
-                raise ValueError("no")
-            return np.zeros(len(X), dtype=int)
-
     X, y = np.arange(200.0)[:, None], np.arange(200) % 2
     with pytest.warns(Warning, match="failed"):
-        result = PrequentialEvaluator("accuracy", error_score=0.0).evaluate(
-            {"a": Fails(), "b": MajorityClass()}, X, y
+        result = sk.PrequentialEvaluator("accuracy", error_score=0.0).evaluate(
+            {"a": Scripted({151: ValueError("no")}), "b": sk.MajorityClass()}, X, y
         )
-    scores = score_slices(result, y)
+    scores = sk.score_slices(result, y)
     assert scores.results["0"].curve("a")[[140, 199], 0].tolist() == [1.0, 0.0]
     assert np.isnan(scores.interval("1", "a", "accuracy", "cumulative")).all()
 
@@ -275,28 +254,28 @@ def test_failed_models_keep_their_error_score() -> None:
 
 def test_quantiles_know_the_past_alone() -> None:
     data = log(2000)
-    result = score_predictions(data["y"], data["models"], metrics="accuracy")
-    before = score_slices(result, data["amount"])
+    result = sk.score_predictions(data["y"], data["models"], metrics="accuracy")
+    before = sk.score_slices(result, data["amount"])
     assert before.slice_names == ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"]
     assert all(abs(n - 500) < 50 for n in before.n_rows.values())
     changed = data["amount"].copy()
     changed[1500:] *= -100
-    after = score_slices(result, changed)
+    after = sk.score_slices(result, changed)
     for name in before.slice_names:
         pair = [one.results[name].tape.answers["gbm"][0] for one in (before, after)]  # type: ignore[union-attr]
         assert (pair[0][:1500] == pair[1][:1500]).all()
     assert after.n_rows["1st quarter"] > 880
     # Ties are together, and nothing is before the first value.
     ties = np.where(np.arange(2000) % 3, 0.0, data["amount"])
-    assert score_slices(result, ties).n_rows["1st quarter"] == pytest.approx(1334, abs=10)
+    assert sk.score_slices(result, ties).n_rows["1st quarter"] == pytest.approx(1334, abs=10)
 
 
 def test_columns_name_groups() -> None:
     data = log(60)
-    result = score_predictions(data["y"], data["models"], metrics="accuracy")
+    result = sk.score_predictions(data["y"], data["models"], metrics="accuracy")
 
     def names(column: Any, **options: Any) -> list[str]:
-        return score_slices(result, column, **options).slice_names
+        return sk.score_slices(result, column, **options).slice_names
 
     numbers = np.arange(60)
     assert names(numbers % 3) == ["0", "1", "2"]
@@ -339,15 +318,13 @@ OTHERS = [
 
 @examples(60)
 @given(st.lists(st.sampled_from(NUMBERS + OTHERS), min_size=1, max_size=30), st.integers(1, 20))
-def test_groups_are_the_different_values_and_their_names_differ(
-    values: list[Any], max_slices: int
-) -> None:
+def test_groups_are_the_different_values_and_their_names_differ(values, max_slices):
     def key(value: Any) -> Any:
         return isinstance(value, bool), value
 
     y = np.arange(len(values)) % 2
-    scores = score_slices(
-        score_predictions(y, {"m": y}, metrics="accuracy", classes=[0, 1]),
+    scores = sk.score_slices(
+        sk.score_predictions(y, {"m": y}, metrics="accuracy", classes=[0, 1]),
         {"a": objects(values), "b": ["b"] * len(values)},
         max_slices=max_slices,
         n_quantiles=2,
@@ -368,15 +345,17 @@ def test_groups_are_the_different_values_and_their_names_differ(
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=15))
 def test_names_of_floats_are_the_floats(values: list[float]) -> None:
     y = np.arange(len(values)) % 2
-    result = score_predictions(y, {"m": y}, metrics="accuracy", classes=[0, 1])
-    assert [float(one) for one in score_slices(result, values).slice_names] == sorted(set(values))
+    result = sk.score_predictions(y, {"m": y}, metrics="accuracy", classes=[0, 1])
+    assert [float(one) for one in sk.score_slices(result, values).slice_names] == sorted(
+        set(values)
+    )
 
 
 def test_dates_and_durations_are_named_as_people_write_them() -> None:
-    result = score_predictions([0, 1, 1], {"m": [0, 1, 1]}, metrics="accuracy")
+    result = sk.score_predictions([0, 1, 1], {"m": [0, 1, 1]}, metrics="accuracy")
 
     def names(*values: Any, kind: str) -> list[str]:
-        return score_slices(result, np.array(values, dtype=kind)).slice_names
+        return sk.score_slices(result, np.array(values, dtype=kind)).slice_names
 
     days = "2026-01-31", "2026-02-01", "NaT"
     assert names(*days, kind="M8[ns]") == ["2026-01-31", "2026-02-01", "missing"]
@@ -387,15 +366,18 @@ def test_dates_and_durations_are_named_as_people_write_them() -> None:
     ]
     assert names(*times, kind="M8[ns]")[2] == "2026-01-31 13:30:05.000000001"
     assert names(-90, 0, 90_000, kind="m8[s]") == ["-90 seconds", "0 seconds", "90000 seconds"]
-    assert score_slices(result, objects([DAY, DAY, None])).slice_names == ["2026-01-31", "missing"]
+    assert sk.score_slices(result, objects([DAY, DAY, None])).slice_names == [
+        "2026-01-31",
+        "missing",
+    ]
 
 
 def test_many_days_lead_to_scores_by_time() -> None:
     days = np.datetime64("2026-01-01") + np.arange(60)
-    result = score_predictions(np.arange(60) % 2, {"m": np.arange(60) % 2}, metrics="accuracy")
-    assert "record_every='1D'" in str(score_slices(result, days))
-    assert "record_every='1D'" in str(score_slices(result, objects(days.tolist())))
-    assert "record_every" not in str(score_slices(result, days.astype(str)))
+    result = sk.score_predictions(np.arange(60) % 2, {"m": np.arange(60) % 2}, metrics="accuracy")
+    assert "record_every='1D'" in str(sk.score_slices(result, days))
+    assert "record_every='1D'" in str(sk.score_slices(result, objects(days.tolist())))
+    assert "record_every" not in str(sk.score_slices(result, days.astype(str)))
 
 
 def test_small_groups_are_the_others() -> None:
@@ -403,20 +385,19 @@ def test_small_groups_are_the_others() -> None:
     y = np.arange(n) % 2
     customer = np.array([f"c{k}" for k in range(n)], dtype=object)
     customer[:3000], customer[3000:5000] = "other", "b"
-    scores = score_slices(
-        score_predictions(y, {"a": y}, metrics="accuracy"), customer, max_slices=2
+    scores = sk.score_slices(
+        sk.score_predictions(y, {"a": y}, metrics="accuracy"), customer, max_slices=2
     )
     assert scores.n_rows == {"b": 2000, "other": 3000, "(other)": 45_000}
     assert scores.n_other == 45_000 and "45,000 smaller groups" in str(scores)
     assert scores.worst().slice in ("b", "other")
 
 
-def test_frames_are_columns() -> None:
-    pandas = pytest.importorskip("pandas")
+def test_frames_are_columns(pd: Any) -> None:
     data = log()
-    frame = pandas.DataFrame({"country": data["country"], "new": np.arange(240) % 2 == 0})
-    result = score_predictions(data["y"], data["models"], metrics="accuracy")
-    scores = score_slices(result, frame.astype({"country": "category"}))
+    frame = pd.DataFrame({"country": data["country"], "new": np.arange(240) % 2 == 0})
+    result = sk.score_predictions(data["y"], data["models"], metrics="accuracy")
+    scores = sk.score_slices(result, frame.astype({"country": "category"}))
     table = scores.to_frame()
     assert list(table)[:4] == ["slice", "model", "metric", "forgetting"] and len(table) == 12
     assert (table.low < table.value).all() and (table.value < table.high).all()
@@ -427,17 +408,16 @@ def test_frames_are_columns() -> None:
 # -- comparisons
 
 
-def test_small_groups_are_not_worst_by_luck() -> None:
-    rng = np.random.default_rng(0)
+def test_small_groups_are_not_worst_by_luck(rng: np.random.Generator) -> None:
     n = 6000
     group = np.array(["a", "b", "c"])[rng.integers(0, 3, n)].astype(object)
     wrong = rng.random(n) < np.where(group == "c", 0.3, 0.2)
     group[100:103], wrong[100:103] = "unlucky", True
     y = np.zeros(n, dtype=int)
-    result = score_predictions(
+    result = sk.score_predictions(
         y, {"m": wrong.astype(int)}, metrics=["accuracy", "error", "f1:1"], classes=[0, 1]
     )
-    scores = score_slices(result, group)
+    scores = sk.score_slices(result, group)
     assert scores.gap() > 0.75
     worst = scores.worst()
     assert (worst.slice, worst.certain) == ("c", True)
@@ -448,19 +428,18 @@ def test_small_groups_are_not_worst_by_luck() -> None:
     low, high = scores.interval("unlucky", "m", "accuracy", "cumulative")
     assert low == 0.0 and high > 0.7
     assert np.isnan(scores.interval("unlucky", "m", "f1:1", "cumulative")).all()
-    luck = score_slices(result, rng.permutation(group))
+    luck = sk.score_slices(result, rng.permutation(group))
     assert not luck.worst().certain and "no group is significantly worse" in str(luck)
 
 
-def test_intervals_know_that_errors_come_in_runs() -> None:
-    rng = np.random.default_rng(0)
+def test_intervals_know_that_errors_come_in_runs(rng: np.random.Generator) -> None:
     wrong = np.repeat(rng.random(200) < 0.3, 50).astype(int)
     y = np.zeros(len(wrong), dtype=int)
     group = np.arange(len(wrong)) % 2
     widths = []
     for order in (np.arange(len(wrong)), rng.permutation(len(wrong))):
-        result = score_predictions(y, {"m": wrong[order]}, metrics="accuracy", classes=[0, 1])
-        worst = score_slices(result, group[order]).worst()
+        result = sk.score_predictions(y, {"m": wrong[order]}, metrics="accuracy", classes=[0, 1])
+        worst = sk.score_slices(result, group[order]).worst()
         widths.append(worst.high - worst.low)
     assert widths[0] > 4 * widths[1]
 
@@ -471,13 +450,13 @@ def test_other_measures_have_jackknife_intervals() -> None:
     group = rng.integers(0, 2, n)
     y = rng.integers(0, 2, n)
     score = np.clip(0.5 + (y - 0.5) * np.where(group, 0.1, 0.6) + rng.normal(0, 0.2, n), 0, 1)
-    result = score_predictions(y, probabilities={"m": score}, metrics=["auc", "kappa"])
-    worst = score_slices(result, group).worst()
+    result = sk.score_predictions(y, probabilities={"m": score}, metrics=["auc", "kappa"])
+    worst = sk.score_slices(result, group).worst()
     assert (worst.slice, worst.metric, worst.certain) == ("1", "auc", True)
     # As the standard error of independent rows (Hanley and McNeil), at half the level.
     half = worst.high - worst.value
     assert 0.02 < half < 0.06
-    assert score_slices(result, group).worst(metric="kappa").certain
+    assert sk.score_slices(result, group).worst(metric="kappa").certain
 
 
 def kappa_of(cells: Any) -> Any:
@@ -496,9 +475,8 @@ def f1_of(cells: Any) -> Any:
 @pytest.mark.parametrize(("metric", "formula"), [("kappa", kappa_of), ("f1:1", f1_of)])
 @pytest.mark.parametrize("wrong", [0.05, 0.2])
 @pytest.mark.filterwarnings("ignore:(invalid|divide):RuntimeWarning")
-def test_intervals_of_all_groups_hold(metric: str, formula: Any, n: int, wrong: float) -> None:
+def test_intervals_of_all_groups_hold(metric, formula, n, wrong, rng):
     """Independent rows of even classes, in ten groups each of 150 streams."""
-    rng = np.random.default_rng(0)
     y = rng.integers(0, 2, (1500, n))
     answers = np.where(rng.random(y.shape) < wrong, 1 - y, y)
     cells = np.array([[(y == i) & (answers == j) for j in (0, 1)] for i in (0, 1)], dtype=float)
@@ -521,37 +499,35 @@ def test_intervals_of_all_groups_hold(metric: str, formula: Any, n: int, wrong: 
     assert held.reshape(150, 10).all(axis=1).mean() > 0.9
 
 
-def test_few_rows_have_no_interval_but_that_of_shares() -> None:
-    rng = np.random.default_rng(0)
+def test_few_rows_have_no_interval_but_that_of_shares(rng: np.random.Generator) -> None:
     y = rng.integers(0, 2, 290)
-    result = score_predictions(
+    result = sk.score_predictions(
         y, {"m": np.where(rng.random(290) < 0.3, 1 - y, y)}, metrics=["accuracy", "kappa"]
     )
-    scores = score_slices(result, np.where(np.arange(290) < 99, "few", "many"))
+    scores = sk.score_slices(result, np.where(np.arange(290) < 99, "few", "many"))
     assert np.isfinite([scores.interval(name) for name in scores.slice_names]).all()
     assert np.isnan(scores.interval("few", metric="kappa")).all()
     assert np.isfinite(scores.interval("many", metric="kappa")).all()
     y[:] = np.arange(290) % 10 == 0  # 19 rows of class 1 among the many
-    result = score_predictions(
+    result = sk.score_predictions(
         y, {"m": np.where(rng.random(290) < 0.3, 1 - y, y)}, metrics=["kappa", "balanced_accuracy"]
     )
     for n, is_there in ((99, False), (89, True)):
-        scores = score_slices(result, np.where(np.arange(290) < n, "few", "many"))
+        scores = sk.score_slices(result, np.where(np.arange(290) < n, "few", "many"))
         assert np.isfinite(scores.interval("many", metric="balanced_accuracy")).all() == is_there
         assert np.isfinite(scores.interval("many", metric="kappa")).all()
 
 
-def test_a_model_that_wins_overall_can_lose_in_a_group() -> None:
+def test_a_model_that_wins_overall_can_lose_in_a_group(rng: np.random.Generator) -> None:
     n = 3000
     group = np.where(np.arange(n) % 10 < 2, "small", "large")
-    rng = np.random.default_rng(0)
     y = np.zeros(n, dtype=int)
     models = {
         "a": (rng.random(n) < np.where(group == "small", 0.5, 0.1)).astype(int),
         "b": (rng.random(n) < 0.3).astype(int),
     }
-    result = score_predictions(y, models, metrics="accuracy", classes=[0, 1])
-    scores = score_slices(result, group)
+    result = sk.score_predictions(y, models, metrics="accuracy", classes=[0, 1])
+    scores = sk.score_slices(result, group)
     (found,) = scores.reversals()
     assert found[:4] == ("small", "accuracy", "a", "b") and found.certain
     assert found.difference == pytest.approx(0.2, abs=0.08)
@@ -563,7 +539,7 @@ def test_a_model_that_wins_overall_can_lose_in_a_group() -> None:
 
 def test_bad_input() -> None:
     data = log(60)
-    result = score_predictions(data["y"], data["models"], metrics="accuracy")
+    result = sk.score_predictions(data["y"], data["models"], metrics="accuracy")
     for column, options, error, words in [
         (["a"] * 59, {}, ValueError, "slices has 59 values, and the stream has 60 rows"),
         ({"c": ["a"] * 61}, {}, ValueError, r"slices\['c'\] has 61 values"),
@@ -576,8 +552,8 @@ def test_bad_input() -> None:
         (["a"] * 60, {"alpha": 2}, ValueError, "alpha"),
     ]:
         with pytest.raises(error, match=words):
-            score_slices(result, column, **options)
-    scores = score_slices(result, ["a", "b"] * 30, forgetting="window:10")
+            sk.score_slices(result, column, **options)
+    scores = sk.score_slices(result, ["a", "b"] * 30, forgetting="window:10")
     with pytest.raises(ValueError, match="forgetting='cumulative'"):
         scores.worst()
     with pytest.raises(KeyError, match="There is no slice 'c'"):
@@ -588,14 +564,14 @@ def test_bad_input() -> None:
 
 def test_what_has_no_slices() -> None:
     X, y = np.arange(40.0)[:, None], np.arange(40) % 2
-    held_out = HoldoutEvaluator("accuracy", holdout="next", every=10).evaluate(
-        MajorityClass(), X, y
+    held_out = sk.HoldoutEvaluator("accuracy", holdout="next", every=10).evaluate(
+        sk.MajorityClass(), X, y
     )
     with pytest.raises(ValueError, match="holdout"):
-        score_slices(held_out, y)
-    own = PrequentialEvaluator(Measure(lambda y, p: 0.25, name="accuracy")).evaluate(
-        MajorityClass(), X, y
+        sk.score_slices(held_out, y)
+    own = sk.PrequentialEvaluator(Measure(lambda y, p: 0.25, name="accuracy")).evaluate(
+        sk.MajorityClass(), X, y
     )
     with pytest.raises(ValueError, match="is it your own"):
-        score_slices(own, y)
-    assert score_slices(own, y, metrics="error").slice_names == ["0", "1"]
+        sk.score_slices(own, y)
+    assert sk.score_slices(own, y, metrics="error").slice_names == ["0", "1"]

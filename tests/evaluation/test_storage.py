@@ -19,6 +19,7 @@ from skstream import (
     Polling,
     PrequentialEvaluator,
     RunOptions,
+    _load,
     load,
     load_run,
 )
@@ -26,7 +27,6 @@ from skstream._load import load_result
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import make_demo_stream
-from skstream.utils import _saved
 from tests._crafted import crafted
 from tests._examples import newest_alone
 
@@ -133,8 +133,7 @@ def test_every_damaged_checkpoint_is_refused_before_it_is_unpickled(tmp_path, ru
             load_run(path)
 
 
-def test_no_damaged_result_loads_as_another_one(tmp_path, run, delayed_result):
-    rng = np.random.default_rng(0)
+def test_no_damaged_result_loads_as_another_one(tmp_path, run, delayed_result, rng):
     path = tmp_path / "damaged.npz"
     for result in (run.result(), delayed_result):
         good = result.save(tmp_path / "result.npz").read_bytes()
@@ -231,8 +230,8 @@ def test_a_name_without_its_ending_is_said(tmp_path, load):
 
 def test_small_files_do_not_fill_the_memory_unasked(tmp_path, run, monkeypatch):
     path = run.result().save(tmp_path / "result.npz")
-    monkeypatch.setattr(_saved, "USUAL_BYTES", 1000)
-    monkeypatch.setattr(_saved, "USUAL_RATIO", 0)
+    monkeypatch.setattr(_load, "USUAL_BYTES", 1000)
+    monkeypatch.setattr(_load, "USUAL_RATIO", 0)
     with pytest.raises(ValueError, match=r"result\.npz takes .* bytes of memory, .*max_bytes=\d+"):
         load_result(path)
     assert load_result(path, max_bytes=1 << 20).n_rows == run.n_rows

@@ -6,37 +6,26 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    ModelError,
-    PrequentialEvaluator,
-    RunOptions,
-    prequential_predict,
-)
-from skstream.baselines import MajorityClass, MajorityWindow, Persistent
-from skstream.model_selection import PrequentialSearch
-from skstream.noise import LabelNoise
-from skstream.pipeline import make_stream_pipeline
+import skstream as sk
 from skstream.streams import shuffle_rows, shuffle_within_class
-from skstream.temporal import TemporalCorrection, TemporallyAugmented
 
 rng = np.random.default_rng(0)
 WORDS = np.array(["free", "win", "cash", "call", "now", "meet", "home", "later", "lunch", "ok"])
 y = rng.integers(0, 2, 24)
 TEXTS = [" ".join(rng.choice(WORDS[:6] if label else WORDS[4:], 4)) for label in y]
 
-NB = make_stream_pipeline(HashingVectorizer(n_features=64, alternate_sign=False), MultinomialNB())
-SGD = make_stream_pipeline(HashingVectorizer(n_features=64), SGDClassifier(random_state=0))
+NB = sk.make_stream_pipeline(
+    HashingVectorizer(n_features=64, alternate_sign=False), MultinomialNB()
+)
+SGD = sk.make_stream_pipeline(HashingVectorizer(n_features=64), SGDClassifier(random_state=0))
 MODELS = {
     "nb": NB,
     "sgd": SGD,
-    "corrected": TemporalCorrection(NB),
-    "noisy": LabelNoise(SGD, noise=0.3, random_state=0),
-    "majority": MajorityClass(),
-    "window": MajorityWindow(5),
-    "persistent": Persistent(),
+    "corrected": sk.TemporalCorrection(NB),
+    "noisy": sk.LabelNoise(SGD, noise=0.3, random_state=0),
+    "majority": sk.MajorityClass(),
+    "window": sk.MajorityWindow(5),
+    "persistent": sk.Persistent(),
 }
 
 CONTAINERS = {
@@ -57,11 +46,11 @@ CONTAINERS = {
 @pytest.mark.parametrize(
     "evaluator",
     [
-        PrequentialEvaluator("accuracy", random_state=0),
-        PrequentialEvaluator("accuracy", batch_size=3, random_state=0),
-        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
-        DelayedEvaluator("accuracy", delay=4, random_state=0),
-        HoldoutEvaluator("accuracy", holdout=(TEXTS[:5], y[:5]), random_state=0),
+        sk.PrequentialEvaluator("accuracy", random_state=0),
+        sk.PrequentialEvaluator("accuracy", batch_size=3, random_state=0),
+        sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+        sk.DelayedEvaluator("accuracy", delay=4, random_state=0),
+        sk.HoldoutEvaluator("accuracy", holdout=(TEXTS[:5], y[:5]), random_state=0),
     ],
     ids=lambda evaluator: type(evaluator).__name__,
 )
@@ -84,18 +73,18 @@ def test_answers_are_those_of_a_bare_loop():
         else:
             expected.append(int(model.predict(row)[0]))
         model.partial_fit(row, [label], classes=[0, 1])
-    assert prequential_predict(NB, TEXTS, y).tolist() == expected
+    assert sk.prequential_predict(NB, TEXTS, y).tolist() == expected
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_texts_of_any_container(container):
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
     texts = CONTAINERS[container](TEXTS)
     assert evaluator.evaluate(NB, texts, y).scores == evaluator.evaluate(NB, TEXTS, y).scores
 
 
 def test_a_run_folder_tells_other_texts_apart(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=tmp_path / "run")
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0, run=tmp_path / "run")
     first = evaluator.evaluate(SGD, TEXTS, y).scores
     assert evaluator.evaluate(SGD, np.array(TEXTS, dtype=object), y).scores == first
     with pytest.raises(ValueError, match="first 24 rows have other features"):
@@ -103,21 +92,21 @@ def test_a_run_folder_tells_other_texts_apart(tmp_path):
 
 
 def test_live_questions_are_texts():
-    run = DelayedEvaluator("accuracy", random_state=0).start(NB, classes=[0, 1])
+    run = sk.DelayedEvaluator("accuracy", random_state=0).start(NB, classes=[0, 1])
     for i, text in enumerate(TEXTS):
         run.ask([text], [i]) if i else run.ask(np.array([text]), [i])
         run.label([i], y[i : i + 1])
-    expected = PrequentialEvaluator("accuracy", random_state=0).evaluate(NB, TEXTS, y)
+    expected = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(NB, TEXTS, y)
     assert run.result().scores == expected.scores
     with pytest.raises(ValueError, match="that of row 25 is missing"):
         run.ask(["win", None], [98, 99])
 
 
 def test_a_search_over_texts():
-    search = PrequentialSearch(NB, {"multinomialnb__alpha": [0.1, 1.0]})
+    search = sk.PrequentialSearch(NB, {"multinomialnb__alpha": [0.1, 1.0]})
     search.fit(TEXTS, y)
     assert search.predict(TEXTS[:2]).shape == (2,)
-    chunks = PrequentialSearch(NB, {"multinomialnb__alpha": [0.1, 1.0]})
+    chunks = sk.PrequentialSearch(NB, {"multinomialnb__alpha": [0.1, 1.0]})
     for begin in (0, 12):
         chunks.partial_fit(TEXTS[begin : begin + 12], y[begin : begin + 12], classes=[0, 1])
     assert chunks.best_params_ == search.best_params_
@@ -136,8 +125,8 @@ def test_a_missing_text_is_named_with_its_row(gap, first):
     message = rf"that of row 7 is missing \({gap}\).*give an empty text"
     chunks = [(texts[:first], y[:first]), (texts[first:], y[first:])][first == 0 :]
     with pytest.raises(ValueError, match=message):
-        PrequentialEvaluator("accuracy").evaluate(NB, chunks, classes=[0, 1])
-    run = PrequentialEvaluator("accuracy").start(NB, classes=[0, 1])
+        sk.PrequentialEvaluator("accuracy").evaluate(NB, chunks, classes=[0, 1])
+    run = sk.PrequentialEvaluator("accuracy").start(NB, classes=[0, 1])
     if first:
         run.update(texts[:first], y[:first])
     with pytest.raises(ValueError, match=message):
@@ -146,30 +135,30 @@ def test_a_missing_text_is_named_with_its_row(gap, first):
 
 
 def test_other_rows_among_texts_are_refused():
-    evaluator = PrequentialEvaluator("accuracy")
+    evaluator = sk.PrequentialEvaluator("accuracy")
     with pytest.raises(ValueError, match=r"that of row 1 is of type int \(3\)"):
         evaluator.evaluate(NB, ["win", 3], [0, 1])
     chunks = [(TEXTS[:5], y[:5]), (np.zeros((2, 3)), y[5:7])]
     with pytest.raises(ValueError, match="array in the chunk that starts at row 5, and a one-dim"):
         evaluator.evaluate(NB, chunks, classes=[0, 1])
     with pytest.raises(ValueError, match="one-dimensional array of texts in the chunk that starts"):
-        evaluator.evaluate(Persistent(), [chunks[1], chunks[0]], classes=[0, 1])
+        evaluator.evaluate(sk.Persistent(), [chunks[1], chunks[0]], classes=[0, 1])
     with pytest.raises(ValueError, match="holdout rows are a one-dimensional array of texts"):
-        HoldoutEvaluator("accuracy", holdout=(TEXTS[:5], y[:5])).evaluate(
-            Persistent(), np.zeros((9, 2)), y[:9]
+        sk.HoldoutEvaluator("accuracy", holdout=(TEXTS[:5], y[:5])).evaluate(
+            sk.Persistent(), np.zeros((9, 2)), y[:9]
         )
     with pytest.raises(ValueError, match=r"Got shape \(\)\. Put a single text into a list"):
         evaluator.start(NB, classes=[0, 1]).update("win now", [1])
-    model = Persistent().partial_fit(np.zeros((2, 3)), [0, 1], classes=[0, 1])
+    model = sk.Persistent().partial_fit(np.zeros((2, 3)), [0, 1], classes=[0, 1])
     with pytest.raises(ValueError, match="Expected 2D array"):
         model.predict(TEXTS[:2])
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
-@pytest.mark.parametrize("model", [SGDClassifier(), MultinomialNB(), TemporallyAugmented(NB)])
+@pytest.mark.parametrize("model", [SGDClassifier(), MultinomialNB(), sk.TemporallyAugmented(NB)])
 def test_a_model_that_needs_columns_names_the_row_of_texts(model, engine):
     message = rf"Model '{type(model).__name__}' failed while learning row 0: .*text|.*string"
-    with pytest.raises(ModelError, match=message):
-        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+    with pytest.raises(sk.ModelError, match=message):
+        sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=engine == "auto")).evaluate(
             model, TEXTS, y
         )

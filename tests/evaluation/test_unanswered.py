@@ -13,18 +13,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    ModelError,
-    Persistent,
-    PersistentRegressor,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    load,
-    prequential_predict,
-)
+import skstream as sk
 from skstream.metrics import kappa_m_score, kappa_temporal_score
 from tests.evaluation._models import Scripted, numbered_rows
 
@@ -43,25 +32,25 @@ def refusing(step=3, classes=None, y=LABELS):
 def evaluate(evaluator, y=LABELS, **models):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return evaluator.evaluate({"m": refusing(y=y), "last": Persistent(), **models}, ROWS, y)
+        return evaluator.evaluate({"m": refusing(y=y), "last": sk.Persistent(), **models}, ROWS, y)
 
 
 @pytest.mark.parametrize(
     "evaluator",
     [
-        PrequentialEvaluator("accuracy"),
-        PrequentialEvaluator("accuracy", batch_size=2, run=RunOptions(kernels=False)),
-        KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-        DelayedEvaluator("accuracy", delay=3, polling=Polling(n_bins=2)),
+        sk.PrequentialEvaluator("accuracy"),
+        sk.PrequentialEvaluator("accuracy", batch_size=2, run=sk.RunOptions(kernels=False)),
+        sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+        sk.DelayedEvaluator("accuracy", delay=3, polling=sk.Polling(n_bins=2)),
     ],
     ids=lambda evaluator: type(evaluator).__name__,
 )
 def test_no_answer_is_an_error_that_names_model_and_row(evaluator):
-    with pytest.raises(ModelError, match=r"'m'.* row 9: it gave no answer") as caught:
+    with pytest.raises(sk.ModelError, match=r"'m'.* row 9: it gave no answer") as caught:
         evaluate(evaluator)
     assert caught.value.row == 9
-    with pytest.raises(ModelError, match=r"'Scripted'.* row 9: it gave no answer"):
-        prequential_predict(refusing(), ROWS, LABELS)
+    with pytest.raises(sk.ModelError, match=r"'Scripted'.* row 9: it gave no answer"):
+        sk.prequential_predict(refusing(), ROWS, LABELS)
 
 
 NAMES = [
@@ -101,7 +90,7 @@ def test_every_measure_counts_them_as_an_answer_that_no_label_agrees_with(
     n_classes, weighted, record_every
 ):
     y = np.where(LABELS == "c", "b", LABELS) if n_classes == 2 else LABELS
-    evaluator = PrequentialEvaluator(NAMES, unanswered="wrong", record_every=record_every)
+    evaluator = sk.PrequentialEvaluator(NAMES, unanswered="wrong", record_every=record_every)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = evaluator.evaluate(
@@ -114,7 +103,7 @@ def test_every_measure_counts_them_as_an_answer_that_no_label_agrees_with(
 
 
 def test_comparison_counts_them_as_wrong():
-    evaluator = PrequentialEvaluator("accuracy", unanswered="wrong")
+    evaluator = sk.PrequentialEvaluator("accuracy", unanswered="wrong")
     result = evaluate(evaluator, y=np.repeat("a", N), always=Scripted())
     anytime = result.compare("m", "always", test="anytime")
     assert anytime.better == "always"
@@ -124,15 +113,15 @@ def test_comparison_counts_them_as_wrong():
 
 
 def test_folds_bins_frames_and_files_count_them(tmp_path):
-    folds = evaluate(KFoldEvaluator("accuracy", n_folds=2, unanswered="wrong", random_state=0))
+    folds = evaluate(sk.KFoldEvaluator("accuracy", n_folds=2, unanswered="wrong", random_state=0))
     assert folds.n_unanswered["m"] == 2 * len(range(9, N, 3))
     assert folds.scores["m"]["accuracy"] == pytest.approx(1 - len(range(9, N, 3)) / (N - 1))
     for reduce in ("dominant", lambda answers, durations: answers[-1]):
-        evaluator = DelayedEvaluator(
+        evaluator = sk.DelayedEvaluator(
             "accuracy",
             delay=7,
             unanswered="wrong",
-            polling=Polling(n_bins=3, poll_every=2, reduce=reduce),
+            polling=sk.Polling(n_bins=3, poll_every=2, reduce=reduce),
         )
         delayed = evaluate(evaluator)
         assert delayed.n_unanswered["m"] > len(range(9, N, 3))
@@ -142,7 +131,7 @@ def test_folds_bins_frames_and_files_count_them(tmp_path):
         np.testing.assert_allclose(bins, right.mean(axis=0))
         assert (bins < 0.7).all()
         assert delayed.rescore("accuracy").scores == delayed.scores
-    loaded = load(folds.save(tmp_path / "folds.npz"))
+    loaded = sk.load(folds.save(tmp_path / "folds.npz"))
     assert loaded.n_unanswered == folds.n_unanswered
     assert loaded.rescore("accuracy").scores == folds.scores
     assert str(loaded) == str(folds)
@@ -151,18 +140,18 @@ def test_folds_bins_frames_and_files_count_them(tmp_path):
 def test_regressors_must_answer():
     rows, y = ROWS, np.linspace(0.0, 1.0, N)
     for evaluator in (
-        PrequentialEvaluator(unanswered="wrong"),
-        KFoldEvaluator(unanswered="wrong"),
-        DelayedEvaluator(unanswered="wrong", delay=2),
+        sk.PrequentialEvaluator(unanswered="wrong"),
+        sk.KFoldEvaluator(unanswered="wrong"),
+        sk.DelayedEvaluator(unanswered="wrong", delay=2),
     ):
         with pytest.raises(ValueError, match='unanswered="wrong" is for classifiers'):
-            evaluator.evaluate(PersistentRegressor(), rows, y)
+            evaluator.evaluate(sk.PersistentRegressor(), rows, y)
     with pytest.raises(ValueError, match='unanswered="wrong" is for classifiers'):
-        prequential_predict(PersistentRegressor(), rows, y, unanswered="wrong")
+        sk.prequential_predict(sk.PersistentRegressor(), rows, y, unanswered="wrong")
     with pytest.raises(ValueError, match="'unanswered' parameter of PrequentialEvaluator"):
-        PrequentialEvaluator(unanswered="skip").evaluate(Persistent(), rows, LABELS)
+        sk.PrequentialEvaluator(unanswered="skip").evaluate(sk.Persistent(), rows, LABELS)
     with pytest.raises(ValueError, match='unanswered="first" is for classifiers'):
-        PrequentialEvaluator(unanswered="first").evaluate(PersistentRegressor(), rows, y)
+        sk.PrequentialEvaluator(unanswered="first").evaluate(sk.PersistentRegressor(), rows, y)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -171,7 +160,7 @@ def test_they_can_count_as_the_first_class(n_classes, weighted):
     y = np.where(LABELS == "c", "b", LABELS) if n_classes == 2 else LABELS
     weight = np.arange(1.0, N + 1) if weighted else None
     answers = {row: [y[row] if row < 9 or row % 3 else "a"] for row in range(N)}
-    evaluator = PrequentialEvaluator(NAMES, unanswered="first")
+    evaluator = sk.PrequentialEvaluator(NAMES, unanswered="first")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = evaluator.evaluate({"m": refusing(y=y)}, ROWS, y, sample_weight=weight)
@@ -180,7 +169,7 @@ def test_they_can_count_as_the_first_class(n_classes, weighted):
     assert result.n_unanswered == {"m": len(range(9, N, 3))}
 
 
-class Silent(Persistent):
+class Silent(sk.Persistent):
     """Gives no label to every third row, and NaN for its probabilities."""
 
     def predict(self, X):
@@ -196,7 +185,7 @@ class Silent(Persistent):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_first_class_is_then_certain(n_classes):
     y = np.where(LABELS == "c", "b", LABELS) if n_classes == 2 else LABELS
-    evaluator = PrequentialEvaluator(["accuracy", "brier"], unanswered="first")
+    evaluator = sk.PrequentialEvaluator(["accuracy", "brier"], unanswered="first")
     result = evaluator.evaluate(Silent(), ROWS, y)
     (scores,) = result.scores.values()
     halves = 1.0 if n_classes == 2 else 2.0  # of one probability, or of those of all classes

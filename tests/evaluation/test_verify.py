@@ -70,9 +70,7 @@ def test_the_same_values_are_the_same_from_every_source_and_in_any_chunks(
     assert checksums(as_stream(pl.from_pandas(frame), y)) == expected
 
 
-def test_texts_and_gaps_are_the_same_in_every_frame():
-    pd = pytest.importorskip("pandas")
-    pl = pytest.importorskip("polars")
+def test_texts_and_gaps_are_the_same_in_every_frame(pd, pl):
     columns = {"a": [1.5, None, 2.0], "b": ["x", None, "zebra"], "c": [1, 2, 3]}
     y = [0, 1, 0]
     frame = pd.DataFrame(columns)
@@ -97,8 +95,7 @@ def rows():
 
 
 @pytest.fixture(scope="module")
-def evaluated():
-    pd = pytest.importorskip("pandas")
+def evaluated(pd):
     X, y, names = rows()
     evaluator = sk.PrequentialEvaluator(["accuracy", "kappa"], record_every=50)
     return evaluator.evaluate(models(), pd.DataFrame(X, columns=names), y)
@@ -319,16 +316,14 @@ def test_under_delay_the_first_bin_that_differs_is_named_alone(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["csv", "arff", "parquet"])
-def test_rows_of_files_are_named_by_their_file(kind, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
+def test_rows_of_files_are_named_by_their_file(kind, tmp_path, pd, pa):
     path = tmp_path / f"rows.{kind}"
 
     def write(label_of_5):
         y = ["a", "b", "a", "b", "a", label_of_5, "b", "a"]
         lines = [f"{k},{label}" for k, label in enumerate(y)]
         if kind == "parquet":
-            pandas.DataFrame({"x": np.arange(8), "y": y}).to_parquet(path)
+            pd.DataFrame({"x": np.arange(8), "y": y}).to_parquet(path)
         head = ["x,y", ""]  # an empty line is no row
         if kind == "arff":
             head = ["@relation r", "@attribute x numeric", "@attribute y {a,b}", "@data"]

@@ -17,16 +17,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    make_stream_pipeline,
-    prequential_predict,
-)
+import skstream as sk
 from skstream.streams import make_demo_stream
 
 N = 60
@@ -91,8 +82,8 @@ def models_with(writer):
     return {
         "writes": writer,
         "sgd": SGDClassifier(random_state=0),
-        "scaled": make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
-        "last": Persistent(),
+        "scaled": sk.make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
+        "last": sk.Persistent(),
     }
 
 
@@ -104,8 +95,8 @@ def models_with(writer):
 def test_in_place_transformers_change_only_their_own_rows(transformer, engine, rows):
     X, y = rows
     before = X.copy()
-    pipeline = make_stream_pipeline(transformer, SGDClassifier(random_state=0))
-    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
+    pipeline = sk.make_stream_pipeline(transformer, SGDClassifier(random_state=0))
+    evaluator = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=engine == "auto"))
     together = run(evaluator, models_with(pipeline), X, y)
     np.testing.assert_array_equal(X, before)
     alone = run(evaluator, {k: m for k, m in models_with(None).items() if m is not None}, X, y)
@@ -114,8 +105,8 @@ def test_in_place_transformers_change_only_their_own_rows(transformer, engine, r
     # The same as by hand, where each call gets rows of its own.
     if transformer.get_params().get("copy") is False:
         copying = clone(transformer).set_params(copy=True)
-        twin = make_stream_pipeline(copying, SGDClassifier(random_state=0))
-        expected = prequential_predict(twin, X, y, kernels=False)
+        twin = sk.make_stream_pipeline(copying, SGDClassifier(random_state=0))
+        expected = sk.prequential_predict(twin, X, y, kernels=False)
         np.testing.assert_array_equal(together.predictions("writes", every_row=True)[1:], expected)
 
 
@@ -133,10 +124,10 @@ def laid_out(X, layout):
 
 
 EVALUATORS = [
-    PrequentialEvaluator("accuracy"),
-    PrequentialEvaluator("accuracy", batch_size=N),
-    KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-    DelayedEvaluator("accuracy", delay=4, polling=Polling(n_bins=2)),
+    sk.PrequentialEvaluator("accuracy"),
+    sk.PrequentialEvaluator("accuracy", batch_size=N),
+    sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+    sk.DelayedEvaluator("accuracy", delay=4, polling=sk.Polling(n_bins=2)),
 ]
 
 
@@ -150,7 +141,7 @@ def test_a_hostile_writer_changes_nothing_of_others(evaluator, layout, rows):
     kept = [one.copy() for one in (X, y, weight)]
     plain = laid_out(rows[0], layout)
     evaluator = type(evaluator)(**{**evaluator.get_params(), "n_jobs": n_jobs, "error_score": 0.0})
-    models = {"writes": Writer(), "sgd": SGDClassifier(random_state=0), "last": Persistent()}
+    models = {"writes": Writer(), "sgd": SGDClassifier(random_state=0), "last": sk.Persistent()}
     if n_jobs == 2:
         models["loop"] = FunctionTransformerClassifier()
     together = run(evaluator, models, X, y, sample_weight=weight)
@@ -161,7 +152,7 @@ def test_a_hostile_writer_changes_nothing_of_others(evaluator, layout, rows):
             np.testing.assert_array_equal(np.asarray(one), np.asarray(before))
     alone = run(
         type(evaluator)(**{**evaluator.get_params(), "n_jobs": 1}),
-        {"sgd": SGDClassifier(random_state=0), "last": Persistent()},
+        {"sgd": SGDClassifier(random_state=0), "last": sk.Persistent()},
         plain,
         rows[1],
         sample_weight=kept[2],
@@ -179,7 +170,7 @@ def test_a_refilled_buffer_is_copied_by_live_runs():
     stream = make_demo_stream(60)
     answers = {}
     for kind in ("new arrays", "buffer", "strided buffer"):
-        run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+        run = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
             {"sgd": SGDClassifier(random_state=0), "keeps": Keeps()}, classes=["DOWN", "UP"]
         )
         buffer = np.empty((1, stream.X.shape[1]))

@@ -24,12 +24,7 @@ PATHS = ("plain", "compiled") if find_spec("numba") else ("plain",)
 #: Where few examples are wanted, the plain form is tried where numba is not installed.
 TRIED = PATHS if SCALE >= 1 else PATHS[-1:]
 
-REGRESSION_LOSSES = (
-    "squared_error",
-    "huber",
-    "epsilon_insensitive",
-    "squared_epsilon_insensitive",
-)
+REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive")
 CLASSIFICATION_LOSSES = (
     "log_loss",
     "hinge",

@@ -31,11 +31,7 @@ TIMELINES = ("prequential", "delayed", "polls", "holdout", "bootstrap")
 
 
 def make_block(
-    X: Any,
-    y: np.ndarray,
-    timeline: str,
-    rng: np.random.Generator,
-    weight: np.ndarray | None = None,
+    X: Any, y: np.ndarray, timeline: str, rng: np.random.Generator, weight: np.ndarray | None = None
 ) -> Block:
     """Learns and asks about stored rows; nothing is asked before something has been learnt.
 

@@ -14,12 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
 from skstream.kernels import Declined, Task
-from tests.kernels._reference import (
-    assert_equals_loop,
-    assert_transformer_equals_loop,
-    make_block,
-    running,
-)
+from tests.kernels import _reference as ref
 from tests.kernels.test_layouts import TRANSFORMERS
 from tests.kernels.test_support_table import KERNEL, classes_for
 
@@ -82,17 +77,17 @@ def test_models(place: int, name: str) -> None:
     task = Task(classes_for(model))
     y = Y.astype(float) if is_regressor(model) else Y
     X = frame(name, WHOLE if type(model).__name__ == "CategoricalNB" else COLUMNS)
-    block = make_block(X, y, "prequential", np.random.default_rng(0))
+    block = ref.make_block(X, y, "prequential", np.random.default_rng(0))
     rtol = 1e-9 if is_regressor(model) else 0.0
-    assert_equals_loop(model, block, task, rtol=rtol, state_rtol=None)
+    ref.assert_equals_loop(model, block, task, rtol=rtol, state_rtol=None)
 
 
 @pytest.mark.parametrize(("place", "name"), cases(OF_ANY_COLUMNS))
 def test_transformers(place: int, name: str) -> None:
     transformer, X = OF_ANY_COLUMNS[place], frame(name, WHOLE)
-    block = make_block(X, Y, "prequential", np.random.default_rng(0))
+    block = ref.make_block(X, Y, "prequential", np.random.default_rng(0))
     is_scaler = isinstance(transformer, SCALERS)
-    assert_transformer_equals_loop(
+    ref.assert_transformer_equals_loop(
         transformer, block, Task(np.arange(2)), may_decline=not is_scaler, state=is_scaler
     )
 
@@ -127,18 +122,17 @@ def test_missing_values_are_left_to_the_loop(name: str, column: str) -> None:
             )
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
-    kernel = running(copy.deepcopy(model), Task(np.arange(2)))
-    block = make_block(X, Y, "prequential", np.random.default_rng(0))
+    kernel = ref.running(copy.deepcopy(model), Task(np.arange(2)))
+    block = ref.make_block(X, Y, "prequential", np.random.default_rng(0))
     with pytest.raises(Declined):
         kernel.run(block)
     assert kernel.state.memory is None
 
 
-def test_missing_values_in_a_scaler() -> None:
+def test_missing_values_in_a_scaler(pd: Any) -> None:
     """It passes over them; so do both engines alike."""
-    pandas = pytest.importorskip("pandas")
-    values = pandas.array([1, 2, None, 4] * 3, dtype="Int64")
-    X = pandas.DataFrame({"a": values, "b": COLUMNS["b"]})
+    values = pd.array([1, 2, None, 4] * 3, dtype="Int64")
+    X = pd.DataFrame({"a": values, "b": COLUMNS["b"]})
     model = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
     for engine in ("auto", "loop"):
         with pytest.raises(ValueError, match=re.escape("row 2")):
@@ -148,17 +142,13 @@ def test_missing_values_in_a_scaler() -> None:
 
 
 @pytest.mark.parametrize("name", ["dates", "categories", "decimals", "texts"])
-def test_other_columns_have_no_kernel(name: str) -> None:
-    polars = pytest.importorskip("polars")
-    pandas = pytest.importorskip("pandas")
+def test_other_columns_have_no_kernel(name: str, pl: Any, pd: Any) -> None:
     X = {
-        "dates": lambda: pandas.DataFrame({"a": pandas.date_range("2020", periods=N_ROWS)}),
-        "categories": lambda: pandas.DataFrame({"a": pandas.Categorical(COLUMNS["c"])}),
-        "decimals": lambda: polars.DataFrame({"a": list(range(N_ROWS))}).cast(
-            polars.Decimal(10, 2)
-        ),
-        "texts": lambda: polars.DataFrame({"a": ["1"] * N_ROWS}),
+        "dates": lambda: pd.DataFrame({"a": pd.date_range("2020", periods=N_ROWS)}),
+        "categories": lambda: pd.DataFrame({"a": pd.Categorical(COLUMNS["c"])}),
+        "decimals": lambda: pl.DataFrame({"a": list(range(N_ROWS))}).cast(pl.Decimal(10, 2)),
+        "texts": lambda: pl.DataFrame({"a": ["1"] * N_ROWS}),
     }[name]()
-    kernel = running(SGDClassifier(), Task(np.arange(2)))
+    kernel = ref.running(SGDClassifier(), Task(np.arange(2)))
     with pytest.raises(Declined, match="columns have no kernel"):
-        kernel.run(make_block(X, Y, "prequential", np.random.default_rng(0)))
+        kernel.run(ref.make_block(X, Y, "prequential", np.random.default_rng(0)))

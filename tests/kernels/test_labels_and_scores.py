@@ -66,9 +66,7 @@ def block_for(place: int, task: Task) -> Block:
 @pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("case", TASKS, ids=map(name_of_task, TASKS))
-def test_a_kernel_gives_both_as_it_gives_each(
-    case: tuple[int, Task], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kernel_gives_both_as_it_gives_each(case, monkeypatch):
     monkeypatch.setattr(_linear, "UNCOMPILED_FEATURES", np.inf)
     place, task = case
     model, block = CASES[place][0], block_for(*case)

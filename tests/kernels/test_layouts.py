@@ -26,21 +26,10 @@ from sklearn.preprocessing import (
 )
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
-from skstream.kernels import (
-    Kernel,
-    Task,
-    TransformKernel,
-    registered_kernels,
-)
+from skstream.kernels import Kernel, Task, TransformKernel, registered_kernels
 from skstream.kernels.transformers import stateless
 from skstream.pipeline import StreamPipeline
-from tests.kernels._reference import (
-    assert_transformer_equals_loop,
-    both_ways,
-    make_block,
-    run_literally,
-    running,
-)
+from tests.kernels import _reference as ref
 from tests.kernels.test_support_table import KERNEL, classes_for
 
 N_ROWS, N_COLUMNS = 24, 5
@@ -153,9 +142,9 @@ def rows_for(transformer: Any) -> np.ndarray:
 
 def check_transformer(transformer: Any, X: Any) -> None:
     """The rows and the attributes of a kernel, or what it declined, are those of the loop."""
-    block = make_block(X, LABELS, "prequential", np.random.default_rng(0))
+    block = ref.make_block(X, LABELS, "prequential", np.random.default_rng(0))
     state = not isinstance(transformer, StreamPipeline | ColumnTransformer | FrozenEstimator)
-    assert_transformer_equals_loop(transformer, block, TASK, may_decline=True, state=state)
+    ref.assert_transformer_equals_loop(transformer, block, TASK, may_decline=True, state=state)
 
 
 @pytest.mark.parametrize("layout", ARRAYS, ids=lambda layout: layout.__name__)
@@ -223,11 +212,11 @@ def test_models(place: int) -> None:
     for layout in (of_negative_columns, in_fortran_order, not_aligned, read_only):
         X = layout(GRID[:, :3])
         task = Task(classes_for(model))
-        block = make_block(X, y, "prequential", np.random.default_rng(0))
-        kernel = running(copy.deepcopy(model), task)
+        block = ref.make_block(X, y, "prequential", np.random.default_rng(0))
+        kernel = ref.running(copy.deepcopy(model), task)
         answers = kernel.run(block)
         if expected is None or layout is of_negative_columns:
-            expected = run_literally(copy.deepcopy(model), block, task)
+            expected = ref.run_literally(copy.deepcopy(model), block, task)
         if regression:
             np.testing.assert_allclose(answers, expected, rtol=1e-9)
         else:
@@ -240,7 +229,7 @@ def test_a_pipeline_on_reversed_columns_of_a_frame() -> None:
     model = make_stream_pipeline(FunctionTransformer(np.exp), clone(KERNEL[0]))
     y = np.random.default_rng(4).integers(0, 2, 400)
     evaluator = PrequentialEvaluator(random_state=0)
-    auto, loop = both_ways(evaluator, model, frame, y)
+    auto, loop = ref.both_ways(evaluator, model, frame, y)
     np.testing.assert_array_equal(
         auto.predictions("m", every_row=True), loop.predictions("m", every_row=True)
     )

@@ -13,6 +13,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from skstream.core.engine.block import Block
 from skstream.kernels import Declined, Task
 from tests._examples import examples
+from tests.kernels import _reference as ref
 from tests.kernels._linear_reference import (
     PATHS,
     aggressive,
@@ -21,15 +22,6 @@ from tests.kernels._linear_reference import (
     path,
     regressors,
     run_row_by_row,
-)
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_same_state,
-    cut,
-    make_block,
-    prequential_block,
-    random_cuts,
-    running,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
@@ -71,7 +63,7 @@ def cases(draw: Any) -> tuple[Any, Task, Block, np.random.Generator]:
         weight = rng.integers(1, 4, n).astype(np.float64)
     elif weights == "real" and not type(estimator).__name__.startswith("Passive"):
         weight = rng.exponential(size=n)
-    block = make_block(storage, y, draw(st.sampled_from(TIMELINES)), rng, weight)
+    block = ref.make_block(storage, y, draw(st.sampled_from(ref.TIMELINES)), rng, weight)
     return estimator, task, block, rng
 
 
@@ -95,7 +87,7 @@ def test_kernel_is_the_loop(case: Any) -> None:
     for name in PATHS:
         with path(name):
             model = copy.deepcopy(estimator)
-            kernel = running(model, task)
+            kernel = ref.running(model, task)
             if overflow:
                 with pytest.raises(Declined):
                     kernel.run(block)
@@ -104,17 +96,17 @@ def test_kernel_is_the_loop(case: Any) -> None:
             answers = kernel.run(block)
             assert vars(model).keys() == before.keys(), "the estimator changes only at export"
             kernel.export()
-            assert_same_state(model, plain)
+            ref.assert_same_state(model, plain)
             size = size_of(block.learn_X, plain) if len(scores) == 0 else np.abs(scores).max()
             size = max(size, size_of(block.learn_X, plain))
             assert_same_answers(answers, expected, scores, task, size)
 
-            again = running(copy.deepcopy(estimator), task)
-            parts = cut(block, random_cuts(block, rng), own_storage=bool(rng.integers(2)))
+            again = ref.running(copy.deepcopy(estimator), task)
+            parts = ref.cut(block, ref.random_cuts(block, rng), own_storage=bool(rng.integers(2)))
             in_parts = np.concatenate([again.run(part) for part in parts])
             np.testing.assert_array_equal(in_parts, answers)
             again.export()
-            assert_same_state(again.estimator, plain)
+            ref.assert_same_state(again.estimator, plain)
 
 
 @examples(15)
@@ -134,14 +126,14 @@ def test_a_fitted_estimator_is_taken_up_and_handed_on(case: Any, n_before: int) 
     for name in PATHS:
         with path(name):
             model = copy.deepcopy(estimator)
-            kernel = running(model, task)
+            kernel = ref.running(model, task)
             kernel.export()
-            assert_same_state(model, estimator)
+            ref.assert_same_state(model, estimator)
             kernel.run(between)
             kernel.export()
-            assert_same_state(model, plain)
+            ref.assert_same_state(model, plain)
             run_row_by_row(model, before, task)
-            assert_same_state(model, fitted)
+            ref.assert_same_state(model, fitted)
 
 
 def block_part(block: Block, begin: int, end: int) -> Block:
@@ -155,10 +147,10 @@ def block_part(block: Block, begin: int, end: int) -> Block:
 @given(case=cases())
 def test_earlier_states_are_still_states(case: Any) -> None:
     estimator, task, block, rng = case
-    parts = cut(block, random_cuts(block, rng))
+    parts = ref.cut(block, ref.random_cuts(block, rng))
     for name in PATHS:
         with path(name):
-            kernel = running(copy.deepcopy(estimator), task)
+            kernel = ref.running(copy.deepcopy(estimator), task)
             states, answers = [kernel.state], []
             try:
                 for part in parts:
@@ -174,7 +166,7 @@ def test_earlier_states_are_still_states(case: Any) -> None:
                 for part, answer in zip(parts[start:], answers[start:], strict=True):
                     np.testing.assert_array_equal(kernel.run(part), answer)
                 kernel.export()
-                assert_same_state(kernel.estimator, expected)
+                ref.assert_same_state(kernel.estimator, expected)
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -190,11 +182,11 @@ def test_many_asks_between_learns(name: str, storage: Any) -> None:
     plain = SGDClassifier(loss="log_loss")
     expected, scores = run_row_by_row(plain, block, task)
     with path(name):
-        kernel = running(SGDClassifier(loss="log_loss"), task)
+        kernel = ref.running(SGDClassifier(loss="log_loss"), task)
         answers = kernel.run(block)
         kernel.export()
     assert_same_answers(answers, expected, scores, task, size_of(X, plain))
-    assert_same_state(kernel.estimator, plain)
+    ref.assert_same_state(kernel.estimator, plain)
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -208,7 +200,7 @@ def test_learnt_and_asked_rows_may_differ(name: str, storage: Any) -> None:
     plain = SGDRegressor(penalty="elasticnet", alpha=0.1)
     expected, scores = run_row_by_row(plain, block, Task(None))
     with path(name):
-        answers = running(SGDRegressor(penalty="elasticnet", alpha=0.1), Task(None)).run(block)
+        answers = ref.running(SGDRegressor(penalty="elasticnet", alpha=0.1), Task(None)).run(block)
     assert_same_answers(answers, expected, scores, Task(None), 1.0)
 
 
@@ -218,7 +210,7 @@ def test_asking_changes_nothing(name: str) -> None:
     X, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
     index, none = np.arange(50), np.empty(0, dtype=np.int64)
     with path(name):
-        kernel = running(SGDClassifier(), Task(np.arange(2)))
+        kernel = ref.running(SGDClassifier(), Task(np.arange(2)))
         kernel.run(Block(X, index, y, None, X, none, none))
         state = kernel.state
         asks = Block(X, none, y[:0], None, X, index, np.zeros(50, dtype=np.int64))
@@ -235,15 +227,15 @@ def test_a_late_class_is_learnt_by_its_own_vector(name: str) -> None:
     rng = np.random.default_rng(8)
     X = rng.normal(size=(90, 4))
     y = np.repeat([0, 2, 1], 30)
-    block = prequential_block(X, y)
+    block = ref.prequential_block(X, y)
     task = Task(np.arange(4), "predict_proba")
     plain = SGDClassifier(loss="modified_huber")
     expected, scores = run_row_by_row(plain, block, task)
     with path(name):
-        kernel = running(SGDClassifier(loss="modified_huber"), task)
+        kernel = ref.running(SGDClassifier(loss="modified_huber"), task)
         assert_same_answers(kernel.run(block), expected, scores, task, size_of(X, plain))
         kernel.export()
-    assert_same_state(kernel.estimator, plain)
+    ref.assert_same_state(kernel.estimator, plain)
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -265,10 +257,10 @@ def test_whole_weights_repeat_rows_where_there_are_none(name: str) -> None:
     expected, _ = run_row_by_row(plain, block, Task(np.arange(2)))
     assert plain.t_ == 7
     with path(name):
-        kernel = running(estimator, Task(np.arange(2)))
+        kernel = ref.running(estimator, Task(np.arange(2)))
         np.testing.assert_array_equal(kernel.run(block), expected)
         kernel.export()
-    assert_same_state(estimator, plain)
+    ref.assert_same_state(estimator, plain)
 
 
 def test_paths_give_the_same_bits() -> None:
@@ -284,7 +276,7 @@ def test_paths_give_the_same_bits() -> None:
             for name in PATHS:
                 with path(name):
                     task = Task(np.arange(4), "decision_function")
-                    kernel = running(copy.deepcopy(estimator), task)
+                    kernel = ref.running(copy.deepcopy(estimator), task)
                     asks = index[1:] // 2  # rows learnt long ago
                     values.append(kernel.run(Block(X, index, y, None, X, asks, index[1:])))
             np.testing.assert_array_equal(*values)

@@ -1,7 +1,6 @@
 """The linear kernels over many rows, where a single other rounding has made another model."""
 
 import functools
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +18,7 @@ from skstream.kernels.linear import rows as linear_rows
 from skstream.kernels.linear.loops import step_of
 from skstream.kernels.linear.settings import Settings
 from tests._examples import SCALE
-from tests.kernels._linear_reference import (
-    TRIED,
-    broken_scale,
-    path,
-    run_row_by_row,
-)
+from tests.kernels._linear_reference import TRIED, broken_scale, path, run_row_by_row
 from tests.kernels._reference import prequential_block, running
 
 #: 6,000 where few examples are wanted: as many make another model, too.
@@ -190,9 +184,7 @@ def broken_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("run", TRIED)
 @pytest.mark.parametrize("break_it", [broken_sums, broken_schedule, broken_scale])
-def test_a_broken_twin_is_caught(
-    break_it: Callable[[pytest.MonkeyPatch], None], run: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_twin_is_caught(break_it, run, monkeypatch):
     with path(run):
         assert agrees("default schedule")
         break_it(monkeypatch)

@@ -11,19 +11,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from skstream.core.engine.block import Block
 from skstream.kernels import Declined, Task, make_kernel
 from skstream.kernels.linear import kernel as _linear
 from skstream.kernels.linear import settings as linear_settings
 from skstream.kernels.linear.loops import step_of
-from tests.kernels._linear_reference import (
-    TRIED,
-    aggressive,
-    path,
-    run_row_by_row,
-)
+from tests.kernels._linear_reference import TRIED, aggressive, path, run_row_by_row
 from tests.kernels._reference import assert_same_state, running
 
 BINARY = Task(np.array([0, 1]))
@@ -39,43 +34,6 @@ def learns(X: Any = X, y: np.ndarray = Y, weight: np.ndarray | None = None) -> B
 def asks(X: Any = X) -> Block:
     index = np.arange(X.shape[0])
     return Block(None, NONE, Y[:0], None, X, index, np.zeros(len(index), dtype=np.int64))
-
-
-class Subclass(SGDClassifier):
-    """Anything may be overridden."""
-
-
-REFUSED: dict[str, Any] = {
-    "average": SGDClassifier(average=True),
-    "average from some row on": SGDRegressor(average=10),
-    "early stopping": SGDClassifier(early_stopping=True),
-    "verbose": SGDClassifier(verbose=1),
-    "random generator": SGDClassifier(random_state=np.random.RandomState(0)),
-    "negative power": SGDRegressor(power_t=-0.5),
-    "huge power": SGDRegressor(power_t=50.0),
-    "no alpha for optimal": SGDClassifier(alpha=0.0),
-    "tiny alpha": SGDClassifier(alpha=1e-200),
-    "balanced": SGDClassifier(class_weight="balanced"),
-    "weight of an unknown class": SGDClassifier(class_weight={5: 1.0}),
-    "unknown loss": SGDClassifier(loss="log"),
-    "loss for classifiers": SGDRegressor(loss="hinge"),
-    "unknown penalty": SGDClassifier(penalty="l3"),
-    "unknown rate": SGDClassifier(learning_rate="fast"),
-    "pa1 with another loss": SGDClassifier(loss="log_loss", learning_rate="pa1"),
-    "no l1_ratio": SGDClassifier(penalty="elasticnet", l1_ratio=None),
-    "no step": SGDRegressor(eta0=0.0),
-    "infinite step": SGDRegressor(eta0=np.inf),
-    "wrong type": SGDClassifier(alpha="small"),
-    "subclass": Subclass(),
-    "perceptron that averages": Perceptron().set_params(verbose=2),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused(name: str) -> None:
-    estimator = REFUSED[name]
-    task = Task(None) if isinstance(estimator, SGDRegressor) else BINARY
-    assert make_kernel(estimator, task) is None
 
 
 SUPPORTED: dict[str, Any] = {
@@ -102,47 +60,6 @@ def test_supports_draws_no_random_numbers() -> None:
     np.testing.assert_array_equal(np.random.get_state()[1], state)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "task"),
-    [
-        (SGDClassifier(), Task(np.array([0, 1]), batch_size=2)),
-        (SGDClassifier(), Task(np.array([0]))),
-        (SGDClassifier(), Task(None)),
-        (SGDClassifier(), Task(np.array([0, 1]), "predict_proba")),
-        (Perceptron(), Task(np.array([0, 1]), "predict_proba")),
-        (SGDRegressor(), Task(None, "decision_function")),
-        (SGDRegressor(), Task(np.array([0, 1]))),
-    ],
-)
-def test_refused_tasks(estimator: Any, task: Task) -> None:
-    assert make_kernel(estimator, task) is None
-
-
-def fitted(**changes: Any) -> SGDClassifier:
-    model = SGDClassifier().partial_fit(X, Y, classes=[0, 1])
-    for name, value in changes.items():
-        setattr(model, name, value)
-    return model
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        fitted(classes_=np.array([0, 2])),
-        fitted(coef_=np.zeros((1, 3), dtype=np.float16)),
-        fitted(intercept_=np.zeros(1, dtype=np.float32)),
-        fitted(coef_=sparse.csr_array((1, 3))),
-        fitted(coef_=np.zeros((1, 4))),
-        fitted(intercept_=np.zeros(2)),
-        fitted(t_=1.5),
-        SGDClassifier().partial_fit(X, Y, classes=[0, 1, 2]),
-    ],
-)
-def test_fitted_states_that_are_not_taken_up(model: Any) -> None:
-    assert make_kernel(fitted(), BINARY) is not None
-    assert make_kernel(model, BINARY) is None
-
-
 def test_half_fitted_estimators_are_not_taken_up() -> None:
     model = SGDClassifier()
     with pytest.raises(ValueError, match="greater than one"):
@@ -166,9 +83,7 @@ def rounded(a: float, b: float, c: float) -> float:
 @pytest.mark.parametrize(
     ("in_sums", "in_updates"), [(rounded, rounded), (fused, rounded), (rounded, fused)]
 )
-def test_fused_arithmetic_would_be_noticed(
-    in_sums: Any, in_updates: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fused_arithmetic_would_be_noticed(in_sums, in_updates, monkeypatch):
     def learn(rows: Any, learns: Any, rule: Any, W: Any, b: Any, *others: Any) -> None:
         w = W[0].tolist()
         for i, x in enumerate(rows.tolist()):
@@ -266,9 +181,7 @@ def test_declined_first_rows(name: str) -> None:
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "perceptron", "modified_huber"])
-def test_rows_that_are_not_finite_are_declined_where_they_teach_nothing(
-    loss: str, n_classes: int, kind: str, run: str
-) -> None:
+def test_rows_that_are_not_finite_are_declined_where_they_teach_nothing(loss, n_classes, kind, run):
     """A row far on the right side of the margin moves no weight, which would show it."""
     task = Task(np.arange(n_classes))
     y = np.digitize(X[:, 0], [0.0, 1.0][: n_classes - 1])
@@ -316,9 +229,7 @@ def test_declined_batches(kernel: Any) -> None:
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-def test_many_features_are_left_to_the_estimator_where_loops_are_not_compiled(
-    convert: Any,
-) -> None:
+def test_many_features_are_left_to_the_estimator_where_loops_are_not_compiled(convert):
     most = _linear.UNCOMPILED_FEATURES
     for run in TRIED:
         for n_features in (most, most + 1):
@@ -388,8 +299,7 @@ def test_fractional_repetition_is_declined() -> None:
     kernel.run(learns(weight=np.full(20, 2.0)))
 
 
-def test_frames_with_other_columns_are_declined() -> None:
-    pd = pytest.importorskip("pandas")
+def test_frames_with_other_columns_are_declined(pd: Any) -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     kernel = running(SGDClassifier(), BINARY)
     kernel.run(learns(frame))
@@ -406,9 +316,7 @@ def test_frames_with_other_columns_are_declined() -> None:
 
 
 @pytest.mark.parametrize("penalty", ["l2", None])
-def test_a_row_of_a_wide_stream_copies_no_weights(
-    penalty: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_of_a_wide_stream_copies_no_weights(penalty, monkeypatch):
     monkeypatch.setattr(_linear, "UNCOMPILED_FEATURES", np.inf)
     wide = sparse.csr_matrix((X[:6].ravel(), np.arange(18) * 3000, np.arange(7) * 3), (6, 1 << 16))
     kernel = make_kernel(SGDClassifier(loss="log_loss", penalty=penalty), BINARY)
@@ -435,9 +343,3 @@ def test_the_number_of_a_warm_start_keeps_its_type(kind: Any) -> None:
     run_row_by_row(twin, learns(), BINARY)
     assert type(model.t_) is type(twin.t_)
     assert_same_state(model, twin)
-
-
-def test_a_fitted_weight_that_is_not_finite_is_refused() -> None:
-    model = SGDClassifier().partial_fit(X[:5], Y[:5], classes=[0, 1])
-    model.coef_[0, 1] = np.inf
-    assert make_kernel(model, BINARY) is None

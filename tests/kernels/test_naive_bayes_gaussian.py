@@ -12,25 +12,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
-from skstream import DynamicWeightedMajority, PrequentialEvaluator, RunOptions
+from skstream import DynamicWeightedMajority, PrequentialEvaluator
 from skstream.core.engine.block import Block
 from skstream.kernels import Declined, Task, make_kernel
 from skstream.kernels.naive_bayes import gaussian as states_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_bayes_equals_loop,
-    assert_same_labels,
-    assert_same_state,
-    cut,
-    make_block,
-    random_weights,
-    run_kernel,
-    run_literally,
-    running,
-    twin,
-)
+from tests.kernels import _reference as ref
 
 MODELS = [GaussianNB(), IncrementalGaussianNB(), IncrementalGaussianNB(var_smoothing=1e-3)]
 # Kinds of features: ordinary; the same number again and again, of many digits and of few; one
@@ -70,7 +58,7 @@ def features(rng: np.random.Generator, y: np.ndarray, kinds: list[str]) -> np.nd
 @given(
     model=st.sampled_from(MODELS),
     n_classes=st.sampled_from([1, 2, 3, 7, 25]),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     method=st.sampled_from(["predict", "predict_proba"]),
     weight=st.sampled_from(["none", "whole", "any"]),
     kinds=st.lists(st.sampled_from(FEATURES), min_size=1, max_size=6),
@@ -78,24 +66,14 @@ def features(rng: np.random.Generator, y: np.ndarray, kinds: list[str]) -> np.nd
     n=st.integers(2, 90),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_equals_the_loop(
-    model: Any,
-    n_classes: int,
-    timeline: str,
-    method: str,
-    weight: str,
-    kinds: list[str],
-    has_priors: bool,
-    n: int,
-    seed: int,
-) -> None:
+def test_equals_the_loop(model, n_classes, timeline, method, weight, kinds, has_priors, n, seed):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
     X = features(rng, y, ["normal", *kinds])
-    block = make_block(X, y, timeline, rng, random_weights(rng, n, weight))
+    block = ref.make_block(X, y, timeline, rng, ref.random_weights(rng, n, weight))
     if has_priors:
         model = clone(model).set_params(priors=rng.dirichlet(np.ones(n_classes)))
-    assert_bayes_equals_loop(model, block, Task(np.arange(n_classes) * 2, method), rng)
+    ref.assert_bayes_equals_loop(model, block, Task(np.arange(n_classes) * 2, method), rng)
 
 
 @pytest.mark.parametrize("weight", [None, 3.0])
@@ -105,13 +83,13 @@ def test_constant_features_are_rounded_as_in_scikit_learn(weight: float | None) 
     y = np.zeros(100, dtype=np.int64)
     rng = np.random.default_rng(14)
     weights = None if weight is None else np.full(100, weight)
-    block = make_block(X, y, "prequential", rng, weights)
-    kernel, literal = assert_bayes_equals_loop(GaussianNB(), block, Task(np.arange(1)), rng)
-    by_row = running(GaussianNB(), kernel.kernel.task)
-    run_kernel(by_row, cut(block, list(range(1, block.n_learns + block.n_asks))))
+    block = ref.make_block(X, y, "prequential", rng, weights)
+    kernel, literal = ref.assert_bayes_equals_loop(GaussianNB(), block, Task(np.arange(1)), rng)
+    by_row = ref.running(GaussianNB(), kernel.kernel.task)
+    ref.run_kernel(by_row, ref.cut(block, list(range(1, block.n_learns + block.n_asks))))
     by_row.export()
     for estimator in (kernel.estimator, by_row.estimator):
-        assert_same_state(estimator, literal)
+        ref.assert_same_state(estimator, literal)
 
 
 def test_features_of_large_mean_need_the_recurrence() -> None:
@@ -119,8 +97,8 @@ def test_features_of_large_mean_need_the_recurrence() -> None:
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 300)
     X = features(rng, y, ["large", "tenths", "normal"])
-    kernel, literal = assert_bayes_equals_loop(
-        GaussianNB(), make_block(X, y, "prequential", rng), Task(np.arange(2)), rng
+    kernel, literal = ref.assert_bayes_equals_loop(
+        GaussianNB(), ref.make_block(X, y, "prequential", rng), Task(np.arange(2)), rng
     )
     np.testing.assert_array_equal(kernel.estimator.theta_[:, :2], literal.theta_[:, :2])
     np.testing.assert_array_equal(kernel.estimator.var_[:, :2], literal.var_[:, :2])
@@ -132,69 +110,35 @@ def test_a_fitted_model_that_learns_nothing_keeps_its_attributes(model: Any) -> 
     y = np.arange(20) % 2
     X = features(rng, y, ["normal", "rare"])
     fitted = clone(model).fit(X, y)
-    kernel = running(twin(fitted), Task(np.arange(2)))
+    kernel = ref.running(ref.twin(fitted), Task(np.arange(2)))
     nothing, rows = np.empty(0, dtype=np.int64), np.arange(20)
     answers = kernel.run(Block(X, nothing, nothing, None, X, rows, np.zeros(20, dtype=np.int64)))
     np.testing.assert_array_equal(answers, fitted.predict(X))
     kernel.export()
-    assert_same_state(kernel.estimator, fitted)
+    ref.assert_same_state(kernel.estimator, fitted)
 
 
-def test_goes_on_from_rows_of_weight_zero() -> None:
+def test_goes_on_from_rows_of_weight_zero(rng: np.random.Generator) -> None:
     """They settle columns and classes, but nothing has been learnt, and there is no answer."""
-    rng = np.random.default_rng(0)
     y = np.append(np.arange(3), rng.integers(0, 3, 60))
     X, task = features(rng, y, ["normal", "sevens"]), Task(np.arange(3))
     model = IncrementalGaussianNB().partial_fit(X[:2], y[:2], task.classes, np.zeros(2))
     assert make_kernel(model, Task(np.arange(2))) is None
-    kernel, before = running(twin(model), task), joblib.hash(model)
-    early = make_block(X, y, "prequential", rng)
+    kernel, before = ref.running(ref.twin(model), task), joblib.hash(model)
+    early = ref.make_block(X, y, "prequential", rng)
     early = replace(early, stamp=np.maximum(early.stamp - 1, 0))
-    for block in (early, cut(early, [1])[0]):
+    for block in (early, ref.cut(early, [1])[0]):
         with pytest.raises(NotFittedError):
-            run_literally(twin(model), block, task)
+            ref.run_literally(ref.twin(model), block, task)
         with pytest.raises(Declined):
             kernel.run(block)
     kernel.export()
     assert joblib.hash(kernel.estimator) == before
-    block = make_block(X, y, "prequential", rng)
-    expected, scores = run_literally(model, block, task, also="predict_joint_log_proba")
-    assert_same_labels(kernel.run(block), expected, scores)
+    block = ref.make_block(X, y, "prequential", rng)
+    expected, scores = ref.run_literally(model, block, task, also="predict_joint_log_proba")
+    ref.assert_same_labels(kernel.run(block), expected, scores)
     kernel.export()
-    assert_same_state(kernel.estimator, model, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"var_smoothing": -1.0},
-        {"var_smoothing": np.inf},
-        {"var_smoothing": "1e-9"},
-        {"priors": [0.5, 0.4]},
-        {"priors": [0.2, 0.3, 0.5]},
-        {"priors": [0.0, 1.0]},
-        {"priors": "uniform"},
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-def test_refuses_parameters(model: Any, parameters: dict[str, Any]) -> None:
-    assert make_kernel(clone(model).set_params(**parameters), Task(np.arange(2))) is None
-
-
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-def test_refuses_other_tasks_states_and_subclasses(model: Any) -> None:
-    task = Task(np.arange(2))
-    X, y = np.array([[0.0], [1.0]]), [0, 1]
-    assert make_kernel(model, task) is not None
-    assert make_kernel(model, Task(np.arange(2), batch_size=2)) is None
-    assert make_kernel(model, Task(np.arange(2), "decision_function")) is None
-    assert make_kernel(model, Task(None)) is None
-    assert make_kernel(clone(model).fit(X, [0, 2]), task) is None
-    mixed = GaussianNB().fit(X, y)
-    mixed.theta_ = mixed.theta_.astype(np.float32)
-    assert make_kernel(mixed, task) is None
-    assert make_kernel(type("Mine", (type(model),), {})(), task) is None
+    ref.assert_same_state(kernel.estimator, model, rtol=1e-9)
 
 
 def test_constant_features_give_nan_as_in_scikit_learn() -> None:
@@ -202,10 +146,10 @@ def test_constant_features_give_nan_as_in_scikit_learn() -> None:
     rng = np.random.default_rng(9)
     y = rng.integers(0, 2, 100)
     X = np.column_stack([features(rng, y, ["normal"]), np.full(100, 7.0)])
-    block = make_block(X, y, "prequential", rng)
+    block = ref.make_block(X, y, "prequential", rng)
     for model, accuracy in ((GaussianNB(), (y[1:] == 0).mean()), (IncrementalGaussianNB(), None)):
-        kernel, _ = assert_bayes_equals_loop(model, block, Task(np.arange(2)), rng)
-        answers = running(clone(model), kernel.kernel.task).run(block)
+        kernel, _ = ref.assert_bayes_equals_loop(model, block, Task(np.arange(2)), rng)
+        answers = ref.running(clone(model), kernel.kernel.task).run(block)
         if accuracy is not None:
             assert (answers == 0).all()
         else:
@@ -217,9 +161,9 @@ def test_a_broken_twin_is_caught(broken: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
     rng = np.random.default_rng(10)
     y = rng.integers(0, 2, 400)
-    block = make_block(features(rng, y, ["normal"]), y, "prequential", rng)
+    block = ref.make_block(features(rng, y, ["normal"]), y, "prequential", rng)
     task = Task(np.arange(2), "predict_proba")
-    assert_bayes_equals_loop(GaussianNB(), block, task, rng)
+    ref.assert_bayes_equals_loop(GaussianNB(), block, task, rng)
     right = states_module._learn_row.plain
 
     def learn_other(x: Any, t: Any, w: Any, n: Any, means: Any, variances: Any, k: Any) -> None:
@@ -232,19 +176,18 @@ def test_a_broken_twin_is_caught(broken: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(states_module, "_learn_row", wrong)
     monkeypatch.setattr(states_module, "_run_rows", states_module._run_rows.plain)
     with np.errstate(all="ignore"), pytest.raises(AssertionError):
-        assert_bayes_equals_loop(GaussianNB(), block, task, rng)
+        ref.assert_bayes_equals_loop(GaussianNB(), block, task, rng)
 
 
-def test_compiled_and_uncompiled_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
+def test_compiled_and_uncompiled_agree(monkeypatch: pytest.MonkeyPatch, numba: Any) -> None:
     rng = np.random.default_rng(12)
     y = rng.integers(0, 3, 200)
-    block = make_block(features(rng, y, FEATURES), y, "polls", rng)
+    block = ref.make_block(features(rng, y, FEATURES), y, "polls", rng)
     for model in MODELS:
         found = []
         for disabled in ("0", "1"):
             monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", disabled)
-            found.append(running(clone(model), Task(np.arange(3))).run(block))
+            found.append(ref.running(clone(model), Task(np.arange(3))).run(block))
         np.testing.assert_array_equal(*found)
 
 
@@ -255,8 +198,8 @@ def test_the_mean_of_negative_zeros_is_zero(model: Any, weight: float | None, dt
     X, y = np.array([[-0.0, -0.0], [1.0, -0.0], [-0.0, 2.0]], dtype=dtype), np.array([0, 1, 0])
     for n in (1, 3):
         of_rows = None if weight is None else np.full(n, weight)
-        block = make_block(X[:n], y[:n], "prequential", np.random.default_rng(0), of_rows)
-        kernel, literal = assert_bayes_equals_loop(
+        block = ref.make_block(X[:n], y[:n], "prequential", np.random.default_rng(0), of_rows)
+        kernel, literal = ref.assert_bayes_equals_loop(
             model, block, Task(np.arange(2)), np.random.default_rng(0)
         )
         for name in ("theta_", *(["total_mean_"] if hasattr(literal, "total_mean_") else [])):
@@ -271,12 +214,7 @@ def test_ties_decide_on_members_as_in_the_loop(seed: int) -> None:
     model = DynamicWeightedMajority(
         IncrementalGaussianNB(), period=5, threshold=0, max_estimators=6
     )
-    fast, loop = (
-        PrequentialEvaluator(
-            "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
-        ).evaluate({"m": model}, X, y)
-        for engine in ("auto", "loop")
-    )
+    fast, loop = ref.both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
     assert fast.paths["m"] == "kernel"
     np.testing.assert_array_equal(
         fast.predictions("m", every_row=True), loop.predictions("m", every_row=True)

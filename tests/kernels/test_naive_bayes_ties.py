@@ -9,14 +9,7 @@ from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
 from skstream.kernels import Declined, Task
-from tests.kernels._reference import (
-    cut,
-    make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
-    running,
-)
+from tests.kernels import _reference as ref
 
 N_ROWS = 20
 MODELS = [
@@ -65,25 +58,23 @@ STREAMS = {
 @pytest.mark.parametrize("container", [np.asarray, np.asfortranarray, sparse.csr_array])
 @pytest.mark.parametrize("stream", STREAMS)
 @pytest.mark.parametrize("place", range(len(MODELS)), ids=lambda i: str(MODELS[i]))
-def test_tied_classes(place: int, stream: str, container: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_tied_classes(place: int, stream: str, container: Any, rng: np.random.Generator) -> None:
     X, y = STREAMS[stream](rng)
     task = Task(np.arange(4))
-    block = make_block(container(X), y, "polls", rng)
-    kernel = running(copy.deepcopy(MODELS[place]), task)
+    block = ref.make_block(container(X), y, "polls", rng)
+    kernel = ref.running(copy.deepcopy(MODELS[place]), task)
     try:
-        answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+        answers = ref.run_kernel(kernel, ref.cut(block, ref.random_cuts(block, rng)))
     except Declined:
         assert container is sparse.csr_array
         pytest.skip("no kernel for such sparse rows")
-    expected = run_literally(copy.deepcopy(MODELS[place]), block, task)
+    expected = ref.run_literally(copy.deepcopy(MODELS[place]), block, task)
     np.testing.assert_array_equal(answers, expected)
 
 
-def test_many_tied_classes() -> None:
-    rng = np.random.default_rng(0)
+def test_many_tied_classes(rng: np.random.Generator) -> None:
     X, y, task = np.ones((N_ROWS, 9)), rng.integers(0, 200, N_ROWS), Task(np.arange(200))
     for model in (ComplementNB(), BernoulliNB(), MultinomialNB(fit_prior=False)):
-        block = make_block(X, y, "prequential", rng)
-        kernel = running(copy.deepcopy(model), task)
-        np.testing.assert_array_equal(kernel.run(block), run_literally(model, block, task))
+        block = ref.make_block(X, y, "prequential", rng)
+        kernel = ref.running(copy.deepcopy(model), task)
+        np.testing.assert_array_equal(kernel.run(block), ref.run_literally(model, block, task))

@@ -11,24 +11,14 @@ from skstream import PrequentialEvaluator
 from skstream.kernels import Declined, Task
 from skstream.neighbors import WindowedKNeighborsClassifier
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_equals_loop,
-    assert_untouched,
-    both_ways,
-    make_block,
-    random_cuts,
-    run_literally,
-    running,
-    twin,
-)
+from tests.kernels import _reference as ref
 
 LABELS = np.array(["a", "b", "c"])
 
 
 @given(
     seed=st.integers(0, 2**32 - 1),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     method=st.sampled_from(["predict", "predict_proba"]),
     k=st.sampled_from([1, 2, 5]),
     size=st.sampled_from([1, 3, 8, 50]),
@@ -39,37 +29,36 @@ LABELS = np.array(["a", "b", "c"])
 @examples(30)
 def test_kernel_is_the_loop_bit_for_bit(
     seed, timeline, method, k, size, is_weighted, has_learnt, dtype
-) -> None:
+):
     rng = np.random.default_rng(seed)
     n, n_features = int(rng.integers(2, 30)), int(rng.integers(1, 4))
     task = Task(LABELS, method)
     X = (rng.integers(0, rng.choice([3, 1000]), (n, n_features)) / 3).astype(dtype)
     weight = rng.random(n) + 0.1 if is_weighted else None
-    block = make_block(X, rng.integers(0, 3, n), timeline, rng, weight)
+    block = ref.make_block(X, rng.integers(0, 3, n), timeline, rng, weight)
     model = WindowedKNeighborsClassifier(k, size)
     if has_learnt:
         model.partial_fit(rng.random((5, n_features)), list("abbca"), classes=LABELS)
-    kernel, _ = assert_equals_loop(model, block, task, random_cuts(block, rng))
-    assert_untouched(running(kernel.estimator, task), kernel.state)
+    kernel, _ = ref.assert_equals_loop(model, block, task, ref.random_cuts(block, rng))
+    ref.assert_untouched(ref.running(kernel.estimator, task), kernel.state)
 
 
-def test_sparse_rows_and_huge_numbers_are_left_to_the_loop() -> None:
-    rng = np.random.default_rng(0)
+def test_sparse_rows_and_huge_numbers_are_left_to_the_loop(rng: np.random.Generator) -> None:
     X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
-    kernel = running(WindowedKNeighborsClassifier(), Task(LABELS))
-    kernel.run(make_block(X, y, "prequential", rng))
+    kernel = ref.running(WindowedKNeighborsClassifier(), Task(LABELS))
+    kernel.run(ref.make_block(X, y, "prequential", rng))
     before = kernel.state
     for rows, reason in (
         (sparse.csr_array(X), "sparse rows have no kernel"),
         (X * 1e151, r"numbers beyond 1e\+150"),
     ):
         with pytest.raises(Declined, match=reason):
-            kernel.run(make_block(rows, y, "prequential", rng))
-        assert_untouched(kernel, before)
+            kernel.run(ref.make_block(rows, y, "prequential", rng))
+        ref.assert_untouched(kernel, before)
     for huge in (1e200, -1e200):
         X[4, 1] = huge
         evaluator = PrequentialEvaluator("accuracy")
-        result, by_loop = both_ways(evaluator, kernel.estimator, X, LABELS[y])
+        result, by_loop = ref.both_ways(evaluator, kernel.estimator, X, LABELS[y])
         assert result.paths["m"].startswith("loop: rows with numbers beyond")
         assert (
             result.predictions("m", every_row=True).tolist()
@@ -77,18 +66,17 @@ def test_sparse_rows_and_huge_numbers_are_left_to_the_loop() -> None:
         )
 
 
-def test_a_broken_kernel_is_caught(monkeypatch) -> None:
+def test_a_broken_kernel_is_caught(monkeypatch, rng: np.random.Generator) -> None:
     """Of equal distances the oldest row gives other answers than the loop."""
-    rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (40, 1)).astype(float), rng.integers(0, 3, 40)
-    block = make_block(X, y, "prequential", rng)
+    block = ref.make_block(X, y, "prequential", rng)
     model = WindowedKNeighborsClassifier(window_size=7)
-    expected = run_literally(twin(model), block, Task(LABELS))
-    np.testing.assert_array_equal(running(model, Task(LABELS)).run(block), expected)
+    expected = ref.run_literally(ref.twin(model), block, Task(LABELS))
+    np.testing.assert_array_equal(ref.running(model, Task(LABELS)).run(block), expected)
 
     def oldest(rows, asked, first, size, n_neighbors):
         distances = np.abs(rows[0][first[:, None] + np.arange(size)] - asked[0][:, None])
         return first[:, None] + size - 1 - distances[:, ::-1].argmin(axis=1)[:, None]
 
     monkeypatch.setattr(kernels, "nearest_in_windows", oldest)
-    assert (running(model, Task(LABELS)).run(block) != expected).any()
+    assert (ref.running(model, Task(LABELS)).run(block) != expected).any()

@@ -11,22 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from skstream import PrequentialEvaluator, RunOptions
+from skstream import PrequentialEvaluator
 from skstream.kernels import Declined, Task, make_kernel
 from skstream.kernels import neural_network as network
 from skstream.utils._rows import own_rows
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    as_storage,
-    assert_equals_loop,
-    assert_same_state,
-    both_ways,
-    make_block,
-    random_cuts,
-    run_literally,
-    running,
-)
+from tests.kernels import _reference as ref
 
 pytestmark = pytest.mark.filterwarnings("ignore:Got `batch_size`")
 
@@ -69,9 +59,9 @@ def test_classifier_equals_the_loop(place: int, n_classes: int) -> None:
         ("prequential", "predict", rng.uniform(0.2, 3.0, N_ROWS)),
         ("polls", "predict_proba", None),
     ):
-        block = make_block(X, y, timeline, rng, weight)
+        block = ref.make_block(X, y, timeline, rng, weight)
         task = Task(np.arange(n_classes), method)
-        assert_equals_loop(classifier(**SETTINGS[place]), block, task)
+        ref.assert_equals_loop(classifier(**SETTINGS[place]), block, task)
 
 
 @pytest.mark.parametrize("place", range(len(SETTINGS)))
@@ -80,23 +70,25 @@ def test_regressor_equals_the_loop(place: int, loss: str) -> None:
     X, _ = rows_and_labels(place, 2)
     rng = np.random.default_rng(place)
     for timeline in ("prequential", "delayed"):
-        block = make_block(X, np.abs(X[:, 0]) + 0.1, timeline, rng, rng.uniform(0.2, 3.0, N_ROWS))
-        assert_equals_loop(regressor(loss=loss, **SETTINGS[place]), block, Task(None))
+        block = ref.make_block(
+            X, np.abs(X[:, 0]) + 0.1, timeline, rng, rng.uniform(0.2, 3.0, N_ROWS)
+        )
+        ref.assert_equals_loop(regressor(loss=loss, **SETTINGS[place]), block, Task(None))
 
 
 @examples(8)
 @given(
     seed=st.integers(0, 1000),
     place=st.integers(0, len(SETTINGS) - 1),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     storage=st.sampled_from(["array", "fortran", "integers"]),
 )
 def test_cuts_change_nothing(seed: int, place: int, timeline: str, storage: str) -> None:
     X, y = rows_and_labels(seed, 3)
     rng = np.random.default_rng(seed)
-    block = make_block(as_storage(X * 3, storage), y, timeline, rng)
-    positions = random_cuts(block, rng)
-    assert_equals_loop(classifier(**SETTINGS[place]), block, Task(np.arange(3)), positions)
+    block = ref.make_block(ref.as_storage(X * 3, storage), y, timeline, rng)
+    positions = ref.random_cuts(block, rng)
+    ref.assert_equals_loop(classifier(**SETTINGS[place]), block, Task(np.arange(3)), positions)
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
@@ -107,20 +99,20 @@ def test_frames(library: str, shuffle: bool) -> None:
     columns = [f"x{k}" for k in range(4)]
     X = frames.DataFrame({name: X[:, k] for k, name in enumerate(columns)})
     model = classifier(shuffle=shuffle, hidden_layer_sizes=(20, 9))
-    results = both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
+    results = ref.both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
     assert results[0].paths["m"] == "kernel"
     one, other = (result.models["m"] for result in results)
-    assert_same_state(one, other)
+    ref.assert_same_state(one, other)
 
 
 def test_rows_of_one_call_are_asked_together() -> None:
     X, y = rows_and_labels(2, 3, n=60)
-    block = make_block(X[:40], y[:40], "prequential", np.random.default_rng(0))
+    block = ref.make_block(X[:40], y[:40], "prequential", np.random.default_rng(0))
     learns = replace(block, ask_index=block.ask_index[:0], stamp=block.stamp[:0])
     task = Task(np.arange(3), "predict_proba")
     literal = classifier(hidden_layer_sizes=(50, 20))
     model = copy.deepcopy(literal)
-    run_literally(literal, learns, task)
+    ref.run_literally(literal, learns, task)
     for ask_X in (X, np.asfortranarray(X)):
         together = replace(
             learns,
@@ -129,7 +121,7 @@ def test_rows_of_one_call_are_asked_together() -> None:
             stamp=np.full(20, 40),
             groups=np.array([0, 1, 14, 20]),
         )
-        answers = running(copy.deepcopy(model), task).run(together)
+        answers = ref.running(copy.deepcopy(model), task).run(together)
         for begin, end in ((0, 1), (1, 14), (14, 20)):
             expected = literal.predict_proba(own_rows(ask_X[np.arange(40 + begin, 40 + end)]))
             np.testing.assert_array_equal(answers[begin:end], expected)
@@ -162,22 +154,18 @@ def test_one_class_float32_and_batches_are_left_to_the_loop() -> None:
     assert make_kernel(classifier(), Task(np.arange(1))) is None
     assert make_kernel(classifier(), Task(np.arange(2), batch_size=4)) is None
     X, y = rows_and_labels(0, 2)
-    block = make_block(X.astype(np.float32), y, "prequential", np.random.default_rng(0))
+    block = ref.make_block(X.astype(np.float32), y, "prequential", np.random.default_rng(0))
     with pytest.raises(Declined, match="float32"):
-        running(classifier(), Task(np.arange(2))).run(block)
+        ref.running(classifier(), Task(np.arange(2))).run(block)
 
 
 def test_weights_that_grow_without_bound_are_an_error_of_the_model_at_its_row() -> None:
     X, y = rows_and_labels(0, 2, n=200)
     model = regressor(solver="sgd", learning_rate_init=50.0, activation="identity")
-    results = []
-    for engine in ("auto", "loop"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            evaluator = PrequentialEvaluator(
-                "mae", error_score=np.nan, run=RunOptions(kernels=engine == "auto")
-            )
-            results.append(evaluator.evaluate({"mlp": model}, X * 10, y + 0.5))
+    evaluator = PrequentialEvaluator("mae", error_score=np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = ref.both_ways(evaluator, {"mlp": model}, X * 10, y + 0.5)
     one, other = (result.failures["mlp"] for result in results)
     assert one == other and "non-finite parameter weights" in one
 
@@ -186,6 +174,6 @@ def test_a_wrong_derivative_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     known = network.DERIVATIVES
     monkeypatch.setattr(network, "DERIVATIVES", {**known, "tanh": known["identity"]})
     X, y = rows_and_labels(0, 2)
-    block = make_block(X, y, "prequential", np.random.default_rng(0))
+    block = ref.make_block(X, y, "prequential", np.random.default_rng(0))
     with pytest.raises(AssertionError):
-        assert_equals_loop(classifier(activation="tanh"), block, Task(np.arange(2)))
+        ref.assert_equals_loop(classifier(activation="tanh"), block, Task(np.arange(2)))

@@ -20,17 +20,7 @@ from skstream.core.engine.block import part_of
 from skstream.kernels import Declined, Task, find_kernel, make_kernel, one_vs_rest
 from skstream.temporal import TemporalCorrection
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_equals_loop,
-    assert_same_state,
-    both_ways,
-    make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
-    running,
-)
+from tests.kernels import _reference as ref
 
 N_ROWS = 18
 LOG = SGDClassifier(loss="log_loss", random_state=0)
@@ -66,9 +56,9 @@ def test_equals_the_loop(place: int, n_classes: int) -> None:
         *([("holdout", "predict_proba")] if n_classes == 4 else []),
     ):
         if hasattr(model, method):
-            block = make_block(X, y, timeline, rng)
+            block = ref.make_block(X, y, timeline, rng)
             task = Task(LABELS[:n_classes], method)
-            assert_equals_loop(model, block, task, rtol=1e-9, atol=1e-12)
+            ref.assert_equals_loop(model, block, task, rtol=1e-9, atol=1e-12)
 
 
 @examples(4)
@@ -76,29 +66,29 @@ def test_equals_the_loop(place: int, n_classes: int) -> None:
     seed=st.integers(0, 1000),
     place=st.integers(0, len(BITWISE) - 1),
     n_classes=st.integers(2, 5),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
 )
 def test_cuts_change_nothing(seed: int, place: int, n_classes: int, timeline: str) -> None:
     X, y = rows_and_codes(seed, n_classes)
     rng = np.random.default_rng(seed)
-    block = make_block(X, y, timeline, rng)
+    block = ref.make_block(X, y, timeline, rng)
     model = OneVsRestClassifier(copy.deepcopy(BITWISE[place]), n_jobs=1)
-    assert_equals_loop(model, block, Task(LABELS[:n_classes]), random_cuts(block, rng))
+    ref.assert_equals_loop(model, block, Task(LABELS[:n_classes]), ref.random_cuts(block, rng))
 
 
 def test_an_empty_part_forgets_nothing() -> None:
     X, y = rows_and_codes(0, 3)
-    block = make_block(X, y, "prequential", np.random.default_rng(0))
+    block = ref.make_block(X, y, "prequential", np.random.default_rng(0))
     model, task = OneVsRestClassifier(LOG), Task(LABELS[:3])
     literal = copy.deepcopy(model)
-    kernel = running(model, task)
+    kernel = ref.running(model, task)
     kernel.run(block)
     before = kernel.state
     kernel.run(part_of(block, slice(N_ROWS, N_ROWS), slice(0, 0)))
     assert kernel.state.seen == before.seen
     kernel.export()
-    run_literally(literal, block, task)
-    assert_same_state(model, literal)
+    ref.run_literally(literal, block, task)
+    ref.assert_same_state(model, literal)
 
 
 def test_scores_that_nearly_tie_are_those_of_scikit_learn(monkeypatch: Any) -> None:
@@ -106,16 +96,16 @@ def test_scores_that_nearly_tie_are_those_of_scikit_learn(monkeypatch: Any) -> N
     rng = np.random.default_rng(4)
     X = rng.integers(0, 2, size=(120, 16)).astype(float)
     y = rng.integers(0, 3, 120)
-    block = make_block(X, y, "prequential", rng)
+    block = ref.make_block(X, y, "prequential", rng)
     model = OneVsRestClassifier(Perceptron(eta0=0.1, random_state=0))
     task = Task(np.arange(3))
-    expected = run_literally(copy.deepcopy(model), block, task)
-    np.testing.assert_array_equal(run_kernel(running(model, task), [block]), expected)
-    both = run_kernel(running(model, replace(task, scores="decision_function")), [block])
-    values = run_kernel(running(model, task.asking("decision_function")), [block])
+    expected = ref.run_literally(copy.deepcopy(model), block, task)
+    np.testing.assert_array_equal(ref.run_kernel(ref.running(model, task), [block]), expected)
+    both = ref.run_kernel(ref.running(model, replace(task, scores="decision_function")), [block])
+    values = ref.run_kernel(ref.running(model, task.asking("decision_function")), [block])
     np.testing.assert_array_equal(both, np.column_stack([expected, values]))
     monkeypatch.setattr(one_vs_rest, "_NEAR", -1.0)
-    assert (run_kernel(running(model, task), [block]) != expected).any()
+    assert (ref.run_kernel(ref.running(model, task), [block]) != expected).any()
 
 
 def test_classes_not_learnt_yet_are_not_asked_one_by_one(monkeypatch: Any) -> None:
@@ -123,8 +113,8 @@ def test_classes_not_learnt_yet_are_not_asked_one_by_one(monkeypatch: Any) -> No
     X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
     model = OneVsRestClassifier(SGDClassifier(random_state=0))
     monkeypatch.setattr(one_vs_rest, "deepcopy", lambda _: pytest.fail("asked one by one"))
-    block = make_block(X, y, "prequential", np.random.default_rng(0))
-    assert_equals_loop(model, block, Task(LABELS), [30])
+    block = ref.make_block(X, y, "prequential", np.random.default_rng(0))
+    ref.assert_equals_loop(model, block, Task(LABELS), [30])
 
 
 @pytest.mark.parametrize("inner", [GaussianNB(), MultinomialNB()])
@@ -132,17 +122,16 @@ def test_models_of_sufficient_statistics(inner: Any) -> None:
     X, y = rows_and_codes(0, 3)
     y[:3] = [0, 1, 2]
     X += np.random.default_rng(0).random(X.shape)
-    block = make_block(X, y, "prequential", np.random.default_rng(0))
+    block = ref.make_block(X, y, "prequential", np.random.default_rng(0))
     block = replace(block, ask_index=block.ask_index[12:], stamp=block.stamp[12:])
     model, task = OneVsRestClassifier(inner), Task(LABELS[:3])
-    kernel, _ = assert_equals_loop(model, block, task, scores="predict_proba", state_rtol=1e-9)
+    kernel, _ = ref.assert_equals_loop(model, block, task, scores="predict_proba", state_rtol=1e-9)
     assert not kernel.bitwise
 
 
-def test_frames_and_batches_and_weights() -> None:
-    frames = pytest.importorskip("pandas")
+def test_frames_and_batches_and_weights(pd: Any) -> None:
     X, y = rows_and_codes(0, 3)
-    X = frames.DataFrame(X, columns=["x", "y", "z"])
+    X = pd.DataFrame(X, columns=["x", "y", "z"])
     weight = np.arange(N_ROWS) % 2 + 1.0
     counts = OneVsRestClassifier(MultinomialNB())
     for model, batch_size, sample_weight, path in (
@@ -154,12 +143,12 @@ def test_frames_and_batches_and_weights() -> None:
         evaluator = PrequentialEvaluator(
             "accuracy", batch_size=batch_size, n_warmup=4, random_state=0
         )
-        kernel, loop = both_ways(evaluator, model, X, LABELS[y], sample_weight=sample_weight)
+        kernel, loop = ref.both_ways(evaluator, model, X, LABELS[y], sample_weight=sample_weight)
         assert kernel.paths["m"].partition(":")[0] == path
         np.testing.assert_array_equal(
             kernel.predictions("m", every_row=True), loop.predictions("m", every_row=True)
         )
-        assert_same_state(kernel.models["m"], loop.models["m"], rtol=1e-12)
+        ref.assert_same_state(kernel.models["m"], loop.models["m"], rtol=1e-12)
 
 
 def test_what_has_no_kernel() -> None:

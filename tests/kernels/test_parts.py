@@ -107,9 +107,8 @@ def peak_of(model: Any, X: Any, y: Any) -> float:
 
 
 @newest_alone
-def test_memory_is_bounded_by_the_width_of_what_comes_out() -> None:
+def test_memory_is_bounded_by_the_width_of_what_comes_out(rng: np.random.Generator) -> None:
     """Of 54 columns `PolynomialFeatures(2)` makes 1,485: a chunk of 65,536 rows took 1.1 GB."""
-    rng = np.random.default_rng(0)
     n = 8_000
     X, y = rng.normal(size=(n, 54)), rng.integers(0, 2, n)
     model = make_stream_pipeline(PolynomialFeatures(2), SGDClassifier(random_state=0))

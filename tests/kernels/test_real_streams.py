@@ -28,15 +28,8 @@ from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporallyAugmented
 from tests._data import ENVIRONMENT_VARIABLE, data_folder, data_path, load_stream
 from tests._examples import SCALE
+from tests.kernels import _reference as ref
 from tests.kernels._linear_reference import TRIED, broken_scale, path
-from tests.kernels._reference import (
-    assert_same_labels,
-    assert_same_state,
-    cut,
-    prequential_block,
-    run_kernel,
-    running,
-)
 
 N_ROWS = int(os.environ.get("SKSTREAM_REAL_ROWS", "40"))
 ABSENT = "(no stream)"
@@ -101,15 +94,15 @@ def assert_equals_loop(stream: str, name: str, run: str) -> None:
     uncompiled = patch.object(gaussian_module, "UNCOMPILED_MEANS", np.inf)
     with path(run), uncompiled, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        kernel = running(copy.deepcopy({**LINEAR, **BAYES}[name]), Task(classes))
-        block = prequential_block(X, codes)
-        answers = run_kernel(kernel, cut(block, [2, len(X) // 3, len(X)]))
+        kernel = ref.running(copy.deepcopy({**LINEAR, **BAYES}[name]), Task(classes))
+        block = ref.prequential_block(X, codes)
+        answers = ref.run_kernel(kernel, ref.cut(block, [2, len(X) // 3, len(X)]))
         kernel.export()
-    assert_same_labels(answers, scores.argmax(axis=1), scores)
+    ref.assert_same_labels(answers, scores.argmax(axis=1), scores)
     if name in LINEAR:
-        assert_same_state(kernel.estimator, model)
+        ref.assert_same_state(kernel.estimator, model)
     else:
-        assert_same_state(kernel.estimator, model, rtol=1e-9, atol=1e-300)
+        ref.assert_same_state(kernel.estimator, model, rtol=1e-9, atol=1e-300)
 
 
 NAMES = [*LINEAR, *BAYES]

@@ -11,19 +11,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Perceptron, SGDRegressor
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from skstream import (
-    DelayedEvaluator,
-    FadingFactor,
-    KFoldEvaluator,
-    PersistentRegressor,
-    PrequentialEvaluator,
-    RunOptions,
-    SlidingWindow,
-    make_stream_pipeline,
-    prequential_predict,
-)
+import skstream as sk
 from skstream.kernels import Declined, Task, registered_kernels
-from tests.kernels._reference import assert_same_state, make_block, run_literally, running
+from tests._examples import newest_alone
+from tests.kernels import _reference as ref
 from tests.kernels.test_support_table import KERNEL, frozen
 
 N_ROWS = 30
@@ -55,20 +46,19 @@ def test_every_numeric_transformer_is_here() -> None:
     assert FrozenEstimator in named
 
 
+@newest_alone
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize(
     ("targets", "timeline"), [*zip(TARGETS, ("prequential", "polls"), strict=True)], ids=TARGETS
 )
 @pytest.mark.parametrize("place", range(len(TRANSFORMERS)), ids=lambda i: repr(TRANSFORMERS[i]))
-def test_transformers_ahead_of_a_regressor(
-    place: int, targets: str, timeline: str, container: Any
-) -> None:
+def test_transformers_ahead_of_a_regressor(place, targets, timeline, container):
     task = Task(None)
-    block = make_block(container(X), TARGETS[targets], timeline, np.random.default_rng(1))
-    model = make_stream_pipeline(copy.deepcopy(TRANSFORMERS[place]), SGDRegressor())
-    kernel = running(copy.deepcopy(model), task)
+    block = ref.make_block(container(X), TARGETS[targets], timeline, np.random.default_rng(1))
+    model = sk.make_stream_pipeline(copy.deepcopy(TRANSFORMERS[place]), SGDRegressor())
+    kernel = ref.running(copy.deepcopy(model), task)
     try:
-        expected = run_literally(model, block, task)
+        expected = ref.run_literally(model, block, task)
     except (TypeError, ValueError):
         assert container is not np.asarray
         pytest.skip("not for sparse rows")
@@ -79,7 +69,7 @@ def test_transformers_ahead_of_a_regressor(
         return
     np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
     kernel.export()
-    assert_same_state(kernel.estimator, model)
+    ref.assert_same_state(kernel.estimator, model)
 
 
 MARKS = np.resize([-1.0, -2.0, 0.0, -2.0, -1.0, 3.0], N_ROWS)
@@ -91,30 +81,25 @@ def test_answers_that_elsewhere_mark_something(engine: Any) -> None:
     fading = 0.9 ** np.arange(len(errors))[::-1]
     for forgetting, expected in (
         ("cumulative", errors.mean()),
-        (SlidingWindow(7), errors[-7:].mean()),
-        (FadingFactor(0.9), np.average(errors, weights=fading)),
+        (sk.SlidingWindow(7), errors[-7:].mean()),
+        (sk.FadingFactor(0.9), np.average(errors, weights=fading)),
     ):
-        evaluator = PrequentialEvaluator(
-            "mae", forgetting=forgetting, run=RunOptions(kernels=engine == "auto")
+        evaluator = sk.PrequentialEvaluator(
+            "mae", forgetting=forgetting, run=sk.RunOptions(kernels=engine == "auto")
         )
-        result = evaluator.evaluate({"persistent": PersistentRegressor()}, X, MARKS)
+        result = evaluator.evaluate({"persistent": sk.PersistentRegressor()}, X, MARKS)
         np.testing.assert_allclose(result.scores["persistent"]["mae"], expected)
-    answers = prequential_predict(PersistentRegressor(), X, MARKS, kernels=engine == "auto")
+    answers = sk.prequential_predict(sk.PersistentRegressor(), X, MARKS, kernels=engine == "auto")
     np.testing.assert_array_equal(answers, MARKS[:-1])
 
 
-@pytest.mark.parametrize("evaluator", [KFoldEvaluator, DelayedEvaluator])
+@pytest.mark.parametrize("evaluator", [sk.KFoldEvaluator, sk.DelayedEvaluator])
 def test_answers_that_elsewhere_mark_something_in_other_protocols(evaluator: Any) -> None:
-    late = {"delay": 3} if evaluator is DelayedEvaluator else {"random_state": 0}
-    models = {"persistent": PersistentRegressor(), "sgd": SGDRegressor()}
-    kernel, loop = (
-        evaluator("mae", run=RunOptions(kernels=engine == "auto"), **late)
-        .evaluate(models, X, MARKS)
-        .scores
-        for engine in ("auto", "loop")
-    )
-    for model, scores in loop.items():
-        np.testing.assert_allclose(kernel[model]["mae"], scores["mae"], rtol=1e-9)
+    late = {"delay": 3} if evaluator is sk.DelayedEvaluator else {"random_state": 0}
+    models = {"persistent": sk.PersistentRegressor(), "sgd": SGDRegressor()}
+    kernel, loop = ref.both_ways(evaluator("mae", **late), models, X, MARKS)
+    for model, scores in loop.scores.items():
+        np.testing.assert_allclose(kernel.scores[model]["mae"], scores["mae"], rtol=1e-9)
 
 
 class MinusTwo(Perceptron):
@@ -126,5 +111,5 @@ class MinusTwo(Perceptron):
 
 def test_a_decision_value_that_elsewhere_marks_something() -> None:
     labels = (MARKS < 0).astype(int)
-    values = prequential_predict(MinusTwo(), X, labels, method="decision_function")
+    values = sk.prequential_predict(MinusTwo(), X, labels, method="decision_function")
     np.testing.assert_array_equal(values, np.full(N_ROWS - 1, -2.0))

@@ -15,7 +15,7 @@ from skstream.compat import from_river
 from skstream.kernels import Declined, Task
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples
-from tests.kernels._reference import TIMELINES, make_block, running
+from tests.kernels._reference import TIMELINES, both_ways, make_block, running
 from tests.kernels._river import bare, rows_of, run_both, same
 
 pd = pytest.importorskip("pandas")
@@ -142,12 +142,7 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
         KFoldEvaluator("accuracy", n_folds=2, random_state=0),
         DelayedEvaluator("accuracy", delay=40),
     ):
-        kernel, loop = (
-            other.set_params(run__kernels=engine == "auto").evaluate(
-                {"f": forest}, X[:400], y[:400]
-            )
-            for engine in ("auto", "loop")
-        )
+        kernel, loop = both_ways(other, forest, X[:400], y[:400])
         assert kernel.scores == loop.scores
 
 
@@ -167,8 +162,7 @@ def test_river_objects_are_made_at_the_end_alone(monkeypatch) -> None:
     assert result.costs["f"].size > 1000
 
 
-def test_many_drifts_take_no_more_room() -> None:
-    rng = np.random.default_rng(0)
+def test_many_drifts_take_no_more_room(rng: np.random.Generator) -> None:
     n = 20_000
     X = rng.random((n, 2))
     y = ((X[:, 0] > 0.5) ^ (np.arange(n) // 300 % 2 == 0)).astype(int)
@@ -225,13 +219,12 @@ def test_what_cannot_be_read_is_left_to_river() -> None:
         ({"memory_estimate_period": 30}, "memory_estimate_period"),
     ],
 )
-def test_other_forests_are_left_to_river(parameters, reason) -> None:
+def test_other_forests_are_left_to_river(parameters, reason, rng: np.random.Generator) -> None:
     if "metric" in parameters:
         parameters = {"metric": pytest.importorskip("river.metrics").CohenKappa()}
     if "splitter" in parameters:
         splitters = pytest.importorskip("river.tree.splitter")
         parameters = {"splitter": splitters.HistogramSplitter()}
-    rng = np.random.default_rng(0)
     X, y = rng.random((60, 2)), rng.integers(0, 2, 60)
     forest = forests.ARFClassifier(2, seed=3, **parameters)
     evaluator = PrequentialEvaluator("accuracy", error_score=np.nan)
@@ -269,8 +262,7 @@ def find(estimator: Any) -> Any:
     return find_kernel(clone(estimator), Task(LABELS))
 
 
-def test_rows_that_river_takes_otherwise_are_left_to_it() -> None:
-    rng = np.random.default_rng(0)
+def test_rows_that_river_takes_otherwise_are_left_to_it(rng: np.random.Generator) -> None:
     X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
     kernel = running(from_river(forests.ARFClassifier(2, seed=0)), Task(LABELS))
     kernel.run(make_block(X, y, "prequential", rng))

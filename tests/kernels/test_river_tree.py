@@ -13,7 +13,7 @@ from skstream.kernels import Declined, Task
 from skstream.tree import _arrays as arrays
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples
-from tests.kernels._reference import TIMELINES, make_block, running
+from tests.kernels._reference import TIMELINES, both_ways, make_block, running
 from tests.kernels._river import bare, rows_of, run_both, same
 
 pd = pytest.importorskip("pandas")
@@ -91,10 +91,7 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
         KFoldEvaluator("accuracy", n_folds=3, random_state=0),
         DelayedEvaluator("accuracy", delay=40),
     ):
-        kernel, loop = (
-            other.set_params(run__kernels=engine == "auto").evaluate({"tree": tree}, X, y)
-            for engine in ("auto", "loop")
-        )
+        kernel, loop = both_ways(other, tree, X, y)
         assert kernel.scores == loop.scores
 
 
@@ -109,8 +106,7 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
         ({"memory_estimate_period": 30}, "memory_estimate_period"),
     ],
 )
-def test_other_trees_are_left_to_river(parameters, reason) -> None:
-    rng = np.random.default_rng(0)
+def test_other_trees_are_left_to_river(parameters, reason, rng: np.random.Generator) -> None:
     X, y = rng.random((60, 2)), rng.integers(0, 2, 60)
     tree = river_tree.HoeffdingTreeClassifier(**parameters)
     try:
@@ -123,8 +119,7 @@ def test_other_trees_are_left_to_river(parameters, reason) -> None:
     assert result.predictions("tree", every_row=True).tolist()[1:] == expected
 
 
-def test_rows_that_river_takes_otherwise_are_left_to_it() -> None:
-    rng = np.random.default_rng(0)
+def test_rows_that_river_takes_otherwise_are_left_to_it(rng: np.random.Generator) -> None:
     X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
     kernel = running(from_river(river_tree.HoeffdingTreeClassifier()), Task(LABELS))
     kernel.run(make_block(X, y, "prequential", rng))
@@ -139,8 +134,7 @@ def test_rows_that_river_takes_otherwise_are_left_to_it() -> None:
             kernel.run(make_block(rows, y, "prequential", rng))
 
 
-def test_another_river_has_no_kernel(monkeypatch) -> None:
-    rng = np.random.default_rng(0)
+def test_another_river_has_no_kernel(monkeypatch, rng: np.random.Generator) -> None:
     X, y = rng.random((60, 2)), rng.integers(0, 2, 60)
     tree = river_tree.HoeffdingTreeClassifier()
     evaluator = PrequentialEvaluator("accuracy")
@@ -193,7 +187,7 @@ def test_the_example_of_rivers_docstring() -> None:
 
 
 @pytest.mark.parametrize("name", ["tree", "forest"])
-def test_short_streams_are_looped_where_no_machine_code_is_at_hand(name, monkeypatch):
+def test_short_streams_are_looped_where_no_machine_code_is_at_hand(name, monkeypatch, rng):
     from skstream.compat import _river_forest
     from skstream.utils import _numba
 
@@ -207,7 +201,6 @@ def test_short_streams_are_looped_where_no_machine_code_is_at_hand(name, monkeyp
         "tree": river_tree.HoeffdingTreeClassifier(),
         "forest": forest.ARFClassifier(3, seed=1),
     }
-    rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
     evaluator = PrequentialEvaluator("accuracy", random_state=0)
     looped = evaluator.evaluate({"m": model[name]}, X, y)

@@ -13,33 +13,13 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from skstream import (
-    LabelNoise,
-    PrequentialEvaluator,
-    RunOptions,
-    TemporalCorrection,
-    TemporallyAugmented,
-    make_stream_pipeline,
-    prequential_predict,
-)
+import skstream as sk
 from skstream.kernels import Declined, Task, make_kernel
 from skstream.kernels.linear import kernel as _linear
 from skstream.kernels.naive_bayes import gaussian as gaussian_module
 from skstream.naive_bayes import IncrementalGaussianNB
+from tests.kernels import _reference as ref
 from tests.kernels._linear_reference import TRIED, path
-from tests.kernels._reference import (
-    assert_same_rows,
-    assert_same_state,
-    assert_transformer_equals_loop,
-    cut,
-    make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
-    running,
-    running_transformer,
-    transform_literally,
-)
 from tests.kernels.test_layouts import TRANSFORMERS
 from tests.kernels.test_support_table import KERNEL
 
@@ -88,12 +68,12 @@ LAYOUTS: dict[str, Any] = {
 def test_scalers(scaler: Any, layout: str, timeline: str) -> None:
     rng, task = np.random.default_rng(1), Task(np.arange(2))
     X = LAYOUTS[layout](numbers(24))
-    block = make_block(X, rng.integers(0, 2, 24), timeline, rng)
+    block = ref.make_block(X, rng.integers(0, 2, 24), timeline, rng)
     for run in TRIED:
         with path(run):
-            divisions = [random_cuts(block, rng)]
-            literal = assert_transformer_equals_loop(scaler, block, task, divisions)
-            running_transformer(literal, task).run(block)  # its state is taken up
+            divisions = [ref.random_cuts(block, rng)]
+            literal = ref.assert_transformer_equals_loop(scaler, block, task, divisions)
+            ref.running_transformer(literal, task).run(block)  # its state is taken up
 
 
 @pytest.mark.parametrize("run", TRIED)
@@ -101,33 +81,33 @@ def test_scalers(scaler: Any, layout: str, timeline: str) -> None:
 def test_weights_of_a_standard_scaler(weights: list[float], run: str) -> None:
     rng = np.random.default_rng(2)
     X = numbers(40)
-    block = make_block(X, rng.integers(0, 2, 40), "delayed", rng, rng.choice(weights, 40))
+    block = ref.make_block(X, rng.integers(0, 2, 40), "delayed", rng, rng.choice(weights, 40))
     for scaler in SCALERS[:3]:
         literal = copy.deepcopy(scaler)
-        learnt, asked = transform_literally(literal, block)
+        learnt, asked = ref.transform_literally(literal, block)
         with path(run):
-            kernel = running_transformer(copy.deepcopy(scaler), Task(np.arange(2)))
+            kernel = ref.running_transformer(copy.deepcopy(scaler), Task(np.arange(2)))
             try:
                 out = kernel.run(block)
             except Declined as declined:
                 assert weights != [1.0] and "weights" in declined.reason
                 continue
-        assert_same_rows(out.learn_X, out.learn_index, learnt)
-        assert_same_rows(out.ask_X, out.ask_index, asked)
+        ref.assert_same_rows(out.learn_X, out.learn_index, learnt)
+        ref.assert_same_rows(out.ask_X, out.ask_index, asked)
         kernel.export()
-        assert_same_state(kernel.estimator, literal)
+        ref.assert_same_state(kernel.estimator, literal)
 
 
 @pytest.mark.parametrize("scaler", SCALERS[3:], ids=repr)
 def test_two_precisions_in_one_stream(scaler: Any) -> None:
     """Range scalers go on in float64 from the first row of it: for the loop."""
-    kernel = running_transformer(scaler, Task(np.arange(2)))
+    kernel = ref.running_transformer(scaler, Task(np.arange(2)))
     y, rng = np.zeros(30, np.int64), np.random.default_rng(0)
-    kernel.run(make_block(numbers(30), y, "polls", rng))
+    kernel.run(ref.make_block(numbers(30), y, "polls", rng))
     with pytest.raises(Declined, match="float32 and float64"):
-        kernel.run(make_block(numbers(30).astype(float), y, "polls", rng))
+        kernel.run(ref.make_block(numbers(30).astype(float), y, "polls", rng))
     with pytest.raises(Declined, match="sparse"):
-        kernel.run(make_block(sparse.csr_array(numbers(30)), y, "polls", rng))
+        kernel.run(ref.make_block(sparse.csr_array(numbers(30)), y, "polls", rng))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -137,9 +117,9 @@ def test_transformers(transformer: Any, layout: str) -> None:
     X = LAYOUTS[layout]((np.abs(numbers(24)) + 0.01).astype(np.float32))
     if hasattr(X, "iloc") and isinstance(transformer, FrozenEstimator | ColumnTransformer):
         return
-    block = make_block(X, np.zeros(24, np.int64), "prequential", np.random.default_rng(0))
+    block = ref.make_block(X, np.zeros(24, np.int64), "prequential", np.random.default_rng(0))
     may_decline = not isinstance(transformer, StandardScaler | MinMaxScaler | MaxAbsScaler)
-    assert_transformer_equals_loop(
+    ref.assert_transformer_equals_loop(
         transformer, block, Task(np.arange(2)), may_decline=may_decline, state=False
     )
 
@@ -149,14 +129,14 @@ def test_transformers(transformer: Any, layout: str) -> None:
 def test_naive_bayes_that_computes_with_float64(layout: str, run: str) -> None:
     rng = np.random.default_rng(3)
     X = LAYOUTS[layout](numbers(80))
-    block = make_block(X, rng.integers(0, 3, 80), "polls", rng)
+    block = ref.make_block(X, rng.integers(0, 3, 80), "polls", rng)
     literal, task = IncrementalGaussianNB(), Task(np.arange(3), "predict_proba")
-    expected = run_literally(literal, block, task)
+    expected = ref.run_literally(literal, block, task)
     with path(run):
-        kernel = running(IncrementalGaussianNB(), task)
+        kernel = ref.running(IncrementalGaussianNB(), task)
         np.testing.assert_allclose(kernel.run(block), expected, rtol=1e-6, atol=1e-9)
     kernel.export()
-    assert_same_state(kernel.estimator, literal, rtol=1e-9)
+    ref.assert_same_state(kernel.estimator, literal, rtol=1e-9)
 
 
 SGD = SGDClassifier(loss="log_loss", random_state=0)
@@ -197,20 +177,20 @@ def test_linear_models(place: int, n_classes: int) -> None:
         ("polls", "CSR", "predict", weight),
     ):
         rows = sparse.csr_matrix(X * (X > 0.5)) if layout == "CSR" else LAYOUTS[layout](X)
-        block = make_block(rows, y, timeline, rng, weights)
-        assert_exact(model, block, Task(classes, method), random_cuts(block, rng))
+        block = ref.make_block(rows, y, timeline, rng, weights)
+        assert_exact(model, block, Task(classes, method), ref.random_cuts(block, rng))
 
 
 def assert_exact(model: Any, block: Any, task: Task, cuts: list[int], rtol: float = 0.0) -> None:
     """On every path the answers and attributes of a model itself; its state is taken up."""
     literal = copy.deepcopy(model)
-    expected = run_literally(literal, block, task)
+    expected = ref.run_literally(literal, block, task)
     for run in TRIED:
         with path(run):
-            kernel = running(copy.deepcopy(model), task)
-            np.testing.assert_array_equal(run_kernel(kernel, cut(block, cuts)), expected)
+            kernel = ref.running(copy.deepcopy(model), task)
+            np.testing.assert_array_equal(ref.run_kernel(kernel, ref.cut(block, cuts)), expected)
             kernel.export()
-            assert_same_state(kernel.estimator, literal, rtol=rtol)
+            ref.assert_same_state(kernel.estimator, literal, rtol=rtol)
             assert make_kernel(literal, task) is not None
 
 
@@ -221,7 +201,7 @@ def test_layouts_in_a_linear_model(n_classes: int, layout: str) -> None:
     method = "predict" if "byte" in layout else "decision_function"
     rng, task = np.random.default_rng(5), Task(np.arange(n_classes), method)
     X = rng.normal(size=(40, 5)).astype(np.float32)
-    block = make_block(LAYOUTS[layout](X), rng.integers(0, n_classes, 40), "polls", rng)
+    block = ref.make_block(LAYOUTS[layout](X), rng.integers(0, n_classes, 40), "polls", rng)
     assert_exact(SGDClassifier(random_state=0), block, task, [20])
 
 
@@ -230,14 +210,14 @@ def test_layouts_in_a_linear_model(n_classes: int, layout: str) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        TemporalCorrection(SGD),
-        TemporalCorrection(SGD, previous_label="predicted", fading_factor=0.9),
-        TemporalCorrection(GaussianNB()),
-        TemporallyAugmented(SGD),
-        LabelNoise(SGD, noise=0.1, random_state=0),
-        make_stream_pipeline(StandardScaler(), SGD),
-        make_stream_pipeline(StandardScaler(), GaussianNB()),
-        make_stream_pipeline(MinMaxScaler(), TemporalCorrection(SGD)),
+        sk.TemporalCorrection(SGD),
+        sk.TemporalCorrection(SGD, previous_label="predicted", fading_factor=0.9),
+        sk.TemporalCorrection(GaussianNB()),
+        sk.TemporallyAugmented(SGD),
+        sk.LabelNoise(SGD, noise=0.1, random_state=0),
+        sk.make_stream_pipeline(StandardScaler(), SGD),
+        sk.make_stream_pipeline(StandardScaler(), GaussianNB()),
+        sk.make_stream_pipeline(MinMaxScaler(), sk.TemporalCorrection(SGD)),
     ],
     ids=lambda model: "".join(filter(str.isalpha, repr(model)))[:50],
 )
@@ -246,23 +226,18 @@ def test_models_around_others(model: Any, n_classes: int) -> None:
     X = rng.normal(size=(60, 5)).astype(np.float32)
     y = (X[:, :n_classes] + rng.normal(size=(60, n_classes))).argmax(axis=1)
     rows = X if n_classes == 2 else np.asfortranarray(X)
-    results = [
-        PrequentialEvaluator(
-            "accuracy", n_warmup=30, run=RunOptions(kernels=engine == "auto")
-        ).evaluate({"m": model}, rows, y, return_models=True)
-        for engine in ("auto", "loop")
-    ]
+    results = ref.both_ways(sk.PrequentialEvaluator("accuracy", n_warmup=30), model, rows, y)
     assert results[0].paths["m"] == "kernel"
     np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
-    assert_same_state(*(result.models["m"] for result in results))
+    ref.assert_same_state(*(result.models["m"] for result in results))
     answers = [
-        prequential_predict(
+        sk.prequential_predict(
             model, rows, y, method=best_method(model), n_warmup=30, kernels=engine == "auto"
         )
         for engine in ("auto", "loop")
     ]
     # Beside labels, which are integers, rows become float64.
-    rtol = 1e-9 if isinstance(model, TemporallyAugmented) else 0.0
+    rtol = 1e-9 if isinstance(model, sk.TemporallyAugmented) else 0.0
     np.testing.assert_allclose(*answers, rtol=rtol, atol=0.0)
 
 
@@ -280,18 +255,18 @@ def test_gaussian_naive_bayes(n_columns: int, n_classes: int, monkeypatch: Any) 
         ("delayed", "C", None, weight),
         ("prequential", "C", np.full(n_classes, 1 / n_classes), None),
     ):
-        block = make_block(LAYOUTS[layout](X), y, timeline, rng, weights)
+        block = ref.make_block(LAYOUTS[layout](X), y, timeline, rng, weights)
         for method in ("predict", "predict_proba"):
             task = Task(classes, method)
-            assert_exact(GaussianNB(priors=priors), block, task, random_cuts(block, rng))
-    block = make_block(numbers(40), y, "prequential", rng)
+            assert_exact(GaussianNB(priors=priors), block, task, ref.random_cuts(block, rng))
+    block = ref.make_block(numbers(40), y, "prequential", rng)
     assert_exact(GaussianNB(), block, Task(classes, "predict_proba"), [])
 
 
 def test_frames_in_gaussian_naive_bayes() -> None:
     y, rng = np.arange(40) % 3, np.random.default_rng(9)
     for layout in (frame, frame_of_several_types):
-        block = make_block(layout(numbers(40) + y[:, np.newaxis]), y, "polls", rng)
+        block = ref.make_block(layout(numbers(40) + y[:, np.newaxis]), y, "polls", rng)
         assert_exact(GaussianNB(), block, Task(np.arange(3), "predict_proba"), [20])
 
 
@@ -303,14 +278,14 @@ def test_warm_starts(model: Any) -> None:
     for first in (np.float32, np.float64):
         fitted = copy.deepcopy(model).partial_fit(X[:9].astype(first), y[:9], classes=[0, 1])
         for then in (np.float32, np.float64):
-            block = make_block(X.astype(then), y, "prequential", rng)
+            block = ref.make_block(X.astype(then), y, "prequential", rng)
             if first == then:
                 # Of float64 the attributes of GaussianNB agree within rounding.
                 rtol = 1e-9 if then == np.float64 and isinstance(model, GaussianNB) else 0.0
                 assert_exact(fitted, block, task, [30], rtol)
             else:
                 with pytest.raises(Declined, match="float32 and float64"):
-                    running(copy.deepcopy(fitted), task).run(block)
+                    ref.running(copy.deepcopy(fitted), task).run(block)
 
 
 def test_dense_rows_then_sparse_ones() -> None:
@@ -318,12 +293,12 @@ def test_dense_rows_then_sparse_ones() -> None:
     rng, task = np.random.default_rng(12), Task(np.arange(3), "decision_function")
     X, y = rng.normal(size=(30, 4)).astype(np.float32), rng.integers(0, 3, 30)
     literal = SGDClassifier(random_state=0)
-    kernel = running(copy.deepcopy(literal), task)
+    kernel = ref.running(copy.deepcopy(literal), task)
     for rows in (X, sparse.csr_matrix(X * (X > 0)), X):
-        block = make_block(rows, y, "prequential", rng)
-        np.testing.assert_array_equal(kernel.run(block), run_literally(literal, block, task))
+        block = ref.make_block(rows, y, "prequential", rng)
+        np.testing.assert_array_equal(kernel.run(block), ref.run_literally(literal, block, task))
     kernel.export()
-    assert_same_state(kernel.estimator, literal)
+    ref.assert_same_state(kernel.estimator, literal)
 
 
 def test_many_sparse_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,7 +306,7 @@ def test_many_sparse_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_linear, "UNCOMPILED_FEATURES", np.inf)
     rng, task = np.random.default_rng(13), Task(np.arange(2), "predict_proba")
     X = sparse.random(150, 5000, 0.004, "csr", np.float32, random_state=0)
-    block = make_block(X, rng.integers(0, 2, 150), "prequential", rng)
+    block = ref.make_block(X, rng.integers(0, 2, 150), "prequential", rng)
     assert_exact(SGDClassifier(loss="log_loss", alpha=0.01), block, task, [100])
 
 
@@ -339,17 +314,19 @@ def test_precisions_of_one_stream_and_a_taken_up_state() -> None:
     rng, task = np.random.default_rng(7), Task(np.arange(2))
     X, y = rng.normal(size=(30, 3)).astype(np.float32), rng.integers(0, 2, 30)
     for model in (SGDClassifier(), GaussianNB()):
-        kernel = running(model, task)
-        kernel.run(make_block(X, y, "polls", rng))
+        kernel = ref.running(model, task)
+        kernel.run(ref.make_block(X, y, "polls", rng))
         others = [X.astype(float), X.astype(np.int64), sparse.csr_array(X.astype(float))]
         for other in others:
             with pytest.raises(Declined):
-                kernel.run(make_block(other, y, "polls", rng))
+                kernel.run(ref.make_block(other, y, "polls", rng))
     fitted = SGDClassifier(random_state=0).partial_fit(X, y, classes=[0, 1])
     fitted.intercept_ = fitted.intercept_.astype(np.float32)
     assert make_kernel(fitted, task) is None
     with pytest.raises(Declined, match="weights"):
-        running(SGDClassifier(), task).run(make_block(X, y, "polls", rng, np.full(30, 1e-60)))
+        ref.running(SGDClassifier(), task).run(
+            ref.make_block(X, y, "polls", rng, np.full(30, 1e-60))
+        )
     X[3, 1] = np.nan
     with pytest.raises(Declined, match="not finite"):
-        running(SGDClassifier(), task).run(make_block(X, y, "delayed", rng))
+        ref.running(SGDClassifier(), task).run(ref.make_block(X, y, "delayed", rng))

@@ -47,24 +47,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from skstream import (
-    DriftReset,
-    DynamicWeightedMajority,
-    LabelNoise,
-    MajorityClass,
-    MajorityWindow,
-    MeanRegressor,
-    OnlineBagging,
-    PeriodicRefit,
-    Persistent,
-    PersistentRegressor,
-    PrequentialCalibrator,
-    PrequentialEvaluator,
-    RandomClass,
-    TemporalCorrection,
-    TemporallyAugmented,
-    make_stream_pipeline,
-)
+import skstream as sk
 from skstream.compat import from_river
 from skstream.core.engine.run import ModelRun
 from skstream.drift import DDM, RandomAlarm
@@ -182,26 +165,26 @@ KERNEL: list[Any] = [
     RollingFeatures(functions=["mean", "max"], key=0),
     DatetimeFeatures(),
     *(TargetEncoder(), TargetEncoder(0.0, target_type="continuous")),
-    Persistent(),
-    MajorityClass(),
-    MajorityWindow(),
-    RandomClass(random_state=0),
+    sk.Persistent(),
+    sk.MajorityClass(),
+    sk.MajorityWindow(),
+    sk.RandomClass(random_state=0),
     WindowedKNeighborsClassifier(3),
     HoeffdingTreeClassifier(),
     AdaptiveRandomForestClassifier(random_state=0),
-    PersistentRegressor(),
-    MeanRegressor(),
+    sk.PersistentRegressor(),
+    sk.MeanRegressor(),
     BayesOptimal(TWO_CLASSES),
-    TemporallyAugmented(SGD),
-    TemporalCorrection(SGD),
-    LabelNoise(SGD, noise=0.1, random_state=0),
-    DriftReset(SGD),
-    PrequentialCalibrator(SGD),
-    DriftReset(SGD, detector=RandomAlarm(random_state=0)),
-    PeriodicRefit(DecisionTreeClassifier(random_state=0), every=5),
-    OnlineBagging(SGD, 2, random_state=0),
-    DynamicWeightedMajority(SGD, random_state=0),
-    make_stream_pipeline(StandardScaler(), SGD),
+    sk.TemporallyAugmented(SGD),
+    sk.TemporalCorrection(SGD),
+    sk.LabelNoise(SGD, noise=0.1, random_state=0),
+    sk.DriftReset(SGD),
+    sk.PrequentialCalibrator(SGD),
+    sk.DriftReset(SGD, detector=RandomAlarm(random_state=0)),
+    sk.PeriodicRefit(DecisionTreeClassifier(random_state=0), every=5),
+    sk.OnlineBagging(SGD, 2, random_state=0),
+    sk.DynamicWeightedMajority(SGD, random_state=0),
+    sk.make_stream_pipeline(StandardScaler(), SGD),
     OneVsRestClassifier(SGD),
 ]
 TRIED = [*KERNEL, *river_models()]
@@ -269,33 +252,33 @@ LOOP: dict[str, list[Any]] = {
         )
     ],
     "a part without a kernel": [
-        TemporallyAugmented(DecisionTreeClassifier()),
-        TemporalCorrection(DecisionTreeClassifier()),
-        LabelNoise(DecisionTreeClassifier(), noise=0.1, random_state=0),
-        make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()),
-        make_stream_pipeline(PCA(), SGD),
-        OnlineBagging(DecisionTreeClassifier(), random_state=0),
-        DriftReset(DecisionTreeClassifier()),
-        PrequentialCalibrator(DecisionTreeClassifier()),
+        sk.TemporallyAugmented(DecisionTreeClassifier()),
+        sk.TemporalCorrection(DecisionTreeClassifier()),
+        sk.LabelNoise(DecisionTreeClassifier(), noise=0.1, random_state=0),
+        sk.make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()),
+        sk.make_stream_pipeline(PCA(), SGD),
+        sk.OnlineBagging(DecisionTreeClassifier(), random_state=0),
+        sk.DriftReset(DecisionTreeClassifier()),
+        sk.PrequentialCalibrator(DecisionTreeClassifier()),
     ],
     "without an integer seed": [
-        *(RandomClass(), RandomClass(random_state=DRAWS)),
-        LabelNoise(SGD, noise=0.1),
-        DriftReset(SGD, detector=RandomAlarm()),
-        PeriodicRefit(DecisionTreeClassifier(), every=5, detector=RandomAlarm()),
-        LabelNoise(SGD, noise=0.1, random_state=DRAWS),
-        OnlineBagging(SGD),
-        DynamicWeightedMajority(SGD, random_state=DRAWS),
+        *(sk.RandomClass(), sk.RandomClass(random_state=DRAWS)),
+        sk.LabelNoise(SGD, noise=0.1),
+        sk.DriftReset(SGD, detector=RandomAlarm()),
+        sk.PeriodicRefit(DecisionTreeClassifier(), every=5, detector=RandomAlarm()),
+        sk.LabelNoise(SGD, noise=0.1, random_state=DRAWS),
+        sk.OnlineBagging(SGD),
+        sk.DynamicWeightedMajority(SGD, random_state=DRAWS),
     ],
     "around other models": [
-        PeriodicRefit(LogisticRegression(), every=9, detector=DDM()),
-        PeriodicRefit(make_pipeline(FunctionTransformer(np.abs), LogisticRegression()), every=9),
+        sk.PeriodicRefit(LogisticRegression(), every=9, detector=DDM()),
+        sk.PeriodicRefit(make_pipeline(FunctionTransformer(np.abs), LogisticRegression()), every=9),
     ],
     "with a part that is looped": [
-        OnlineBagging(
-            make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()), 2, random_state=0
+        sk.OnlineBagging(
+            sk.make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()), 2, random_state=0
         ),
-        DynamicWeightedMajority(TemporalCorrection(DecisionTreeClassifier()), random_state=0),
+        sk.DynamicWeightedMajority(sk.TemporalCorrection(DecisionTreeClassifier()), random_state=0),
     ],
 }
 CASES = [
@@ -323,7 +306,7 @@ def classes_for(model: Any) -> Any:
 def path_of(model: Any, batch_size: int = 1) -> str:
     """How evaluation runs a model, or naive Bayes behind a transformer."""
     if not hasattr(model, "predict"):
-        model = make_stream_pipeline(model, MultinomialNB())
+        model = sk.make_stream_pipeline(model, MultinomialNB())
     task = Task(classes_for(model), batch_size=batch_size)
     path = ModelRun("model", 0, model, task).by_kernel.path()
     kind, _, reason = path.partition(": ")
@@ -357,9 +340,8 @@ def test_has_a_kernel(place: int) -> None:
 @pytest.mark.parametrize(
     "model", [m for m in KERNEL if hasattr(m, "predict")], ids=lambda model: name_of(model)
 )
-def test_a_kernel_is_the_loop(model: Any) -> None:
+def test_a_kernel_is_the_loop(model: Any, rng: np.random.Generator) -> None:
     """Other tests say more of each; this one is about any kernel that is in the list above."""
-    rng = np.random.default_rng(0)
     task, n = Task(classes_for(model)), 80
     X = rng.integers(0, 3, size=(n, 3)).astype(float)
     y = rng.normal(size=n) if task.classes is None else rng.integers(0, 2, n)
@@ -373,7 +355,7 @@ def test_goes_through_the_loop(model: Any) -> None:
     assert path_of(model) == "loop"
 
 
-@pytest.mark.parametrize("meta", [TemporallyAugmented, TemporalCorrection])
+@pytest.mark.parametrize("meta", [sk.TemporallyAugmented, sk.TemporalCorrection])
 def test_answers_in_the_place_of_late_labels_go_through_the_loop(meta: type) -> None:
     model = meta(MultinomialNB(), previous_label="predicted")
     assert path_of(model) == "kernel"
@@ -403,8 +385,8 @@ def subclassed(model: Any) -> Any:
 def test_a_part_without_a_kernel_shows_when_the_first_rows_come() -> None:
     """Which columns go where, a ColumnTransformer does not know before."""
     columns = make_column_transformer((frozen(PCA(1), X[:, 1:]), [1, 2]), (StandardScaler(), [0]))
-    models = {"kernel": SGD, "columns": make_stream_pipeline(columns, SGD)}
-    result = PrequentialEvaluator(random_state=0).evaluate(models, X, Y)
+    models = {"kernel": SGD, "columns": sk.make_stream_pipeline(columns, SGD)}
+    result = sk.PrequentialEvaluator(random_state=0).evaluate(models, X, Y)
     reason = "FrozenEstimator with PCA inside has no kernel"
     path = "kernel; FrozenEstimator by loop"
     assert result.paths == {"kernel": "kernel", "columns": f"{path}: {reason}"}

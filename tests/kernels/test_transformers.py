@@ -31,15 +31,7 @@ from skstream.kernels import Declined, Task, make_transform_kernel
 from skstream.kernels.transformers import scalers, stateless
 from skstream.utils._numba import jit
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    Running,
-    as_storage,
-    assert_transformer_equals_loop,
-    make_block,
-    random_cuts,
-    running_transformer,
-)
+from tests.kernels import _reference as ref
 
 TASK = Task(np.array(["no", "yes"]))
 
@@ -73,8 +65,8 @@ FOR_SPARSE = [
 ]
 
 
-def kernel_for(transformer: Any) -> Running:
-    return running_transformer(transformer, TASK)
+def kernel_for(transformer: Any) -> ref.Running:
+    return ref.running_transformer(transformer, TASK)
 
 
 def numbers(rng: np.random.Generator, n: int, n_features: int) -> np.ndarray:
@@ -99,53 +91,49 @@ def block_of(
     X: Any, timeline: str, rng: np.random.Generator, weight: np.ndarray | None = None
 ) -> Block:
     y = rng.integers(0, 2, X.shape[0])
-    return make_block(X, y, timeline, rng, weight)
+    return ref.make_block(X, y, timeline, rng, weight)
 
 
 def assert_equals_loop(transformer: Any, block: Block, rng: np.random.Generator) -> None:
     """In one block or in many: same rows, same attributes, to the bit."""
-    divisions, own = ((), random_cuts(block, rng)), rng.random() < 0.5
-    assert_transformer_equals_loop(transformer, block, TASK, divisions, own_storage=own)
+    divisions, own = ((), ref.random_cuts(block, rng)), rng.random() < 0.5
+    ref.assert_transformer_equals_loop(transformer, block, TASK, divisions, own_storage=own)
 
 
 @examples(15)
 @given(
     transformer=st.sampled_from(OF_NUMBERS),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     storage=st.sampled_from(["dense", "fortran", "integers"]),
     n=st.integers(1, 60),
     n_features=st.integers(1, 20),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_dense_rows(
-    transformer: Any, timeline: str, storage: str, n: int, n_features: int, seed: int
-) -> None:
+def test_dense_rows(transformer, timeline, storage, n, n_features, seed):
     rng = np.random.default_rng(seed)
-    X = as_storage(numbers(rng, n, n_features), storage)
+    X = ref.as_storage(numbers(rng, n, n_features), storage)
     assert_equals_loop(transformer, block_of(X, timeline, rng), rng)
 
 
 @examples(15)
 @given(
     transformer=st.sampled_from(FOR_SPARSE),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     storage=st.sampled_from(["csr", "csr_matrix"]),
     n=st.integers(2, 60),
     n_features=st.integers(1, 300),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_sparse_rows(
-    transformer: Any, timeline: str, storage: str, n: int, n_features: int, seed: int
-) -> None:
+def test_sparse_rows(transformer, timeline, storage, n, n_features, seed):
     rng = np.random.default_rng(seed)
     X = numbers(rng, n, n_features) * (rng.random((n, n_features)) < 0.3)
-    assert_equals_loop(transformer, block_of(as_storage(X, storage), timeline, rng), rng)
+    assert_equals_loop(transformer, block_of(ref.as_storage(X, storage), timeline, rng), rng)
 
 
 @examples(15)
 @given(
     transformer=st.sampled_from(SCALERS),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     largest=st.sampled_from([3, 1000, 2**26]),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -157,8 +145,7 @@ def test_whole_weights(transformer: Any, timeline: str, largest: int, seed: int)
 
 
 @pytest.mark.parametrize("transformer", SCALERS, ids=repr)
-def test_long_streams(transformer: Any) -> None:
-    rng = np.random.default_rng(0)
+def test_long_streams(transformer: Any, rng: np.random.Generator) -> None:
     X = numbers(rng, 300, 12)
     assert_equals_loop(transformer, block_of(X, "prequential", rng), rng)
 
@@ -170,7 +157,7 @@ def texts(n: int, rng: np.random.Generator) -> np.ndarray:
     return documents
 
 
-@pytest.mark.parametrize("timeline", TIMELINES)
+@pytest.mark.parametrize("timeline", ref.TIMELINES)
 def test_texts_and_categories(timeline: str) -> None:
     rng = np.random.default_rng(2)
     documents = texts(25, rng)
@@ -306,7 +293,7 @@ def test_refuses_subclasses_batches_and_other_output() -> None:
 
 
 def test_stateless_transformers_take_batches() -> None:
-    running_transformer(Normalizer(), Task(TASK.classes, batch_size=8))
+    ref.running_transformer(Normalizer(), Task(TASK.classes, batch_size=8))
 
 
 def test_errors_of_a_stateless_transformer_are_left_to_the_loop() -> None:
@@ -338,8 +325,7 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
             assert_equals_loop(StandardScaler(), block, rng)
 
 
-def test_both_lives_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
+def test_both_lives_agree(monkeypatch: pytest.MonkeyPatch, numba: Any) -> None:
     rng = np.random.default_rng(10)
     block = block_of(numbers(rng, 300, 6), "polls", rng)
     for transformer in SCALERS:

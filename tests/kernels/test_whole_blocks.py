@@ -1,7 +1,5 @@
 """Kernels execute whole blocks: no function is called for each row."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -26,10 +24,9 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("model", "n", "most"), MODELS, ids=repr)
-def test_no_function_is_called_for_each_row(model: Any, n: int, most: float) -> None:
+def test_no_function_is_called_for_each_row(model, n, most, rng):
     if "Tree" in repr(model) or "Forest" in repr(model):
         pytest.importorskip("numba")
-    rng = np.random.default_rng(0)
     block = make_block(rng.random((n, 2)), rng.integers(0, 3, n), "prequential", rng)
     first, second = (running(model, Task(np.arange(3))) for _ in range(2))
     first.run(block)  # compiles it

@@ -31,11 +31,7 @@ def bins_of(probabilities, came, weight, n_bins):
     for one in np.unique(which):
         here = which == one
         n = weight[here].sum()
-        yield (
-            n,
-            (weight * probabilities)[here].sum() / n,
-            (weight * came)[here].sum() / n,
-        )
+        yield (n, (weight * probabilities)[here].sum() / n, (weight * came)[here].sum() / n)
 
 
 def calibration_errors(y, scores, weight, n_bins):

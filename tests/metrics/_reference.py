@@ -3,7 +3,13 @@
 import numpy as np
 
 from skstream.drift import ADWIN
-from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    SlidingWindow,
+    TumblingWindow,
+)
 
 
 def memory(forgetting, n, start):
@@ -13,6 +19,10 @@ def memory(forgetting, n, start):
         return np.ones(n)
     if isinstance(forgetting, SlidingWindow):
         return (age < forgetting.window_size).astype(float)
+    if isinstance(forgetting, TumblingWindow):
+        stop = n - n % forgetting.window_size if n >= forgetting.window_size else n
+        rows = np.arange(n)
+        return ((rows >= stop - forgetting.window_size) & (rows < stop)).astype(float)
     if isinstance(forgetting, FadingFactor):
         return forgetting.fading_factor ** age.astype(float)
     if isinstance(forgetting, AdaptiveWindow):

@@ -10,12 +10,19 @@ from hypothesis import strategies as st
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures.registry import resolve_metrics
 from skstream.core.measures.running import RunningMeasures
-from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    SlidingWindow,
+    TumblingWindow,
+)
 
 MECHANISMS = {
     "all": Cumulative(),
     "last": SlidingWindow(1),
     "window": SlidingWindow(17),
+    "tumbling": TumblingWindow(17),
     "faded": FadingFactor(0.97),
     "unfaded": FadingFactor(1.0),
     "adaptive": AdaptiveWindow(0.3),

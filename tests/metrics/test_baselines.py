@@ -135,9 +135,8 @@ def test_rows_without_label_or_weight_are_no_past():
     assert measures.n_rows == 5
 
 
-def test_the_adaptive_majority_forgets_with_the_model():
+def test_the_adaptive_majority_forgets_with_the_model(rng):
     """After a cut the baseline counts the labels of the model's window alone."""
-    rng = np.random.default_rng(0)
     y = np.concatenate((np.zeros(2000, int), np.ones(2000, int)))
     p = np.where(rng.random(4000) < np.repeat([0.95, 0.3], 2000), y, 1 - y)
     measures = running("kappa_m", ["adwin", "cumulative"], np.arange(2))

@@ -45,8 +45,7 @@ def test_the_level_is_kept_under_weights():
 
 @newest_alone
 @pytest.mark.parametrize("forgetting", ["fading:0.99", "window:200"])
-def test_the_level_is_kept_under_forgetting(forgetting):
-    rng = np.random.default_rng(0)
+def test_the_level_is_kept_under_forgetting(forgetting, rng):
     z = []
     for _ in range(6):
         measures = RunningMeasures(

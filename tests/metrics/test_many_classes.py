@@ -116,9 +116,8 @@ def test_cutting_a_stream_of_many_classes_changes_nothing(small_pieces, record_e
 @newest_alone
 @pytest.mark.parametrize("forgetting", ["cumulative", "window:500", "fading:0.99", "adwin"])
 @pytest.mark.parametrize("record_every", [1, None])
-def test_memory_does_not_follow_rows_times_classes(forgetting, record_every):
+def test_memory_does_not_follow_rows_times_classes(forgetting, record_every, rng):
     n_classes = 2000
-    rng = np.random.default_rng(0)
     y, p = rng.integers(0, n_classes, (2, 6000))
     measures = running(None, forgetting, np.arange(n_classes), record_every)
     tracemalloc.start()

@@ -15,8 +15,7 @@ NAMES += ["precision_macro", "recall_macro", "geometric_accuracy", "harmonic_acc
 
 
 @pytest.mark.parametrize("weight", [1.0, 0.1, 7.3])
-def test_10_a_weighted_row_that_leaves_takes_its_weight_with_it(weight):
-    rng = np.random.default_rng(0)
+def test_10_a_weighted_row_that_leaves_takes_its_weight_with_it(weight, rng):
     measures = running(NAMES, "window:5", np.arange(2))
     measures.update(rng.integers(0, 2, 40), rng.integers(0, 2, 40), rng.random(40) * weight)
     fresh = running(NAMES, "window:5", np.arange(2))

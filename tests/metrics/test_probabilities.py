@@ -262,8 +262,7 @@ def test_the_plain_geometric_mean_is_of_the_answers(n_classes, name):
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_bins_of_equal_mass_hold_equal_shares(n_classes):
-    rng = np.random.default_rng(0)
+def test_bins_of_equal_mass_hold_equal_shares(n_classes, rng):
     n, n_bins = 20_000, 8
     scores = rng.dirichlet(np.ones(n_classes), n)
     y = (rng.random((n, 1)) > np.cumsum(scores, axis=1)).sum(axis=1)
@@ -283,8 +282,7 @@ def test_bins_of_equal_mass_hold_equal_shares(n_classes):
     assert abs(found - exact) < 0.01
 
 
-def test_sets_cover_what_they_promise_under_drift():
-    rng = np.random.default_rng(0)
+def test_sets_cover_what_they_promise_under_drift(rng):
     n, alpha, gamma = 4000, 0.1, 0.02
     scores = rng.dirichlet(np.full(5, 0.5), n)
     y = (rng.random((n, 1)) > np.cumsum(scores, axis=1)).sum(axis=1)
@@ -370,8 +368,7 @@ def test_a_class_that_is_called_1_is_the_positive_one(classes):
         assert list(resolve_metrics(name, classes=classes)) == [name]
 
 
-def test_many_classes_are_read_in_shorter_blocks():
-    rng = np.random.default_rng(0)
+def test_many_classes_are_read_in_shorter_blocks(rng):
     y, scores = rng.integers(0, 6000, 60), rng.dirichlet(np.ones(6000), 60)
     names = ("log_loss", "brier", "top_k_accuracy", "log_skill")
     running = RunningMeasures(
@@ -476,8 +473,7 @@ def test_equal_parameters_are_equal_measures_and_are_formed_once():
     assert named("mine") is None
 
 
-def test_evaluators_know_them_by_name_function_and_scorer():
-    rng = np.random.default_rng(0)
+def test_evaluators_know_them_by_name_function_and_scorer(rng):
     X = rng.random((120, 2))
     y = np.where(X[:, 0] + rng.normal(0, 0.3, 120) > 0.5, "UP", "DOWN")
     metrics = {

@@ -141,9 +141,8 @@ def test_a_parameter_that_is_the_default_stays_in_the_name():
 
 
 @pytest.mark.parametrize(("regression", "least"), [(False, 24), (True, 10)])
-def test_names_of_scikit_learn_scorers_are_measures(regression: bool, least: int) -> None:
+def test_names_of_scikit_learn_scorers_are_measures(regression, least, rng):
     """With their sign. Refused, by name, are those of clusters, and of scores not asked for."""
-    rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     y = np.exp(X[:, 0]) + 1.0 if regression else (X[:, 0] > 0).astype(int)
     model = MeanRegressor() if regression else SGDClassifier(loss="log_loss", random_state=0)

@@ -260,9 +260,8 @@ def test_a_window_is_formed_afresh_after_ten_million_rows():
         assert regression.final()["window:1000"][name] == pytest.approx(value, rel=1e-9)
 
 
-def test_memory_does_not_grow_with_the_stream():
+def test_memory_does_not_grow_with_the_stream(rng):
     """Law L5."""
-    rng = np.random.default_rng(0)
     mechanisms = {**MECHANISMS, "faded": "fading:0.9999"}
     measures = running(EVERYTHING, mechanisms, np.arange(2), None)
     sizes = []

@@ -139,8 +139,7 @@ def test_what_depends_on_labels_alone_is_formed_once(monkeypatch):
     assert counts[0] == counts[1]
 
 
-def test_series_of_labels_do_not_look_at_the_answers():
-    rng = np.random.default_rng(0)
+def test_series_of_labels_do_not_look_at_the_answers(rng):
     y, previous, majority = rng.integers(0, 2, (3, 50))
     first, second = (
         ScoredRows(

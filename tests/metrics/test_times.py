@@ -103,9 +103,7 @@ gaps = st.lists(st.sampled_from([0, 0, 1, 1, 1, 5, 60, 10_000]), min_size=1, max
 
 
 @given(gaps, st.integers(1, 90), st.integers(0, 3), st.booleans())
-def test_windows_are_the_literal_filter(
-    minutes: list[int], width: int, seed: int, weighted: bool
-) -> None:
+def test_windows_are_the_literal_filter(minutes, width, seed, weighted):
     rows = labels(len(minutes), FEW, seed)
     rows.time = START + np.cumsum(minutes) * MINUTE
     if weighted:
@@ -149,9 +147,7 @@ def test_half_life_weighs_by_age(minutes: list[int], half_life: int, seed: int) 
 
 @pytest.mark.parametrize("n_classes", [FEW, MANY, None])
 @pytest.mark.parametrize("every", [5, "1h", None])
-def test_no_value_depends_on_chunks(
-    monkeypatch: pytest.MonkeyPatch, n_classes: int | None, every: Any
-) -> None:
+def test_no_value_depends_on_chunks(monkeypatch, n_classes, every):
     monkeypatch.setattr("skstream.core.measures.running._BLOCK", 64)
     monkeypatch.setattr("skstream.core.measures.running._TIMED_BLOCK", 64)
     classes = None if n_classes is None else np.arange(n_classes)

@@ -34,15 +34,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from skstream import (
-    Persistent,
-    PrequentialEvaluator,
-    RunOptions,
-    TemporalCorrection,
-    TemporallyAugmented,
-    make_stream_pipeline,
-)
-from skstream.forgetting import FadingFactor
+import skstream as sk
 from skstream.metrics import Measure, kappa_m_score
 from skstream.model_selection import (
     ExpandingWindowSplit,
@@ -61,11 +53,11 @@ SGD = SGDClassifier(random_state=0)
 LOG = SGDClassifier(loss="log_loss", random_state=0)
 MODELS = {
     "sgd": SGD,
-    "corrected": TemporalCorrection(LOG, fading_factor=0.99),
-    "augmented": TemporallyAugmented(SGD),
-    "scaled": make_stream_pipeline(StandardScaler(), SGD),
+    "corrected": sk.TemporalCorrection(LOG, fading_factor=0.99),
+    "augmented": sk.TemporallyAugmented(SGD),
+    "scaled": sk.make_stream_pipeline(StandardScaler(), SGD),
     "naive Bayes": IncrementalGaussianNB(),
-    "persistent": Persistent(),
+    "persistent": sk.Persistent(),
     "frozen": FrozenEstimator(clone(SGD).fit(X[:N], Y[:N])),
 }
 METRICS = ["accuracy", "error", "kappa", "kappa_m", "kappa_temporal", "kappa_plus", "f1:UP"]
@@ -85,7 +77,7 @@ def hand_loop(model, rows, labels, weight=None):
 
 
 def evaluated(model, metric, rows, labels, **params):
-    evaluator = PrequentialEvaluator(metric, n_warmup=0, **params)
+    evaluator = sk.PrequentialEvaluator(metric, n_warmup=0, **params)
     return evaluator.evaluate(
         {"m": model}, rows, labels, classes=["DOWN", "UP"], warm_start=True
     ).scores["m"]
@@ -99,7 +91,7 @@ def test_the_scorer_is_the_evaluator_on_the_same_rows(name, engine):
     # The loop is slow: fewer rows and measures.
     metrics, end = (METRICS, 240) if engine == "auto" else (METRICS[3:5], 110)
     rows, labels = X[N:end], Y[N:end]
-    expected = evaluated(model, metrics, rows, labels, run=RunOptions(kernels=engine == "auto"))
+    expected = evaluated(model, metrics, rows, labels, run=sk.RunOptions(kernels=engine == "auto"))
     scores = {
         m: prequential_scorer(m, kernels=engine == "auto")(model, rows, labels) for m in metrics
     }
@@ -111,7 +103,7 @@ def test_the_scorer_is_the_evaluator_on_the_same_rows(name, engine):
     begin=st.integers(20, 100),
     size=st.integers(1, 40),
     batch_size=st.integers(1, 70),
-    forgetting=st.sampled_from(["cumulative", "window:7", FadingFactor(0.9), "adwin"]),
+    forgetting=st.sampled_from(["cumulative", "window:7", sk.FadingFactor(0.9), "adwin"]),
     metric=st.sampled_from(METRICS),
     name=st.sampled_from(sorted(MODELS)),
     engine=st.sampled_from(["auto", "loop"]),
@@ -125,7 +117,7 @@ def test_the_scorer_is_the_evaluator_under_all_settings(
     rows, labels = X[begin : begin + size], Y[begin : begin + size]
     options, kernels = {"forgetting": forgetting, "batch_size": batch_size}, engine == "auto"
     score = prequential_scorer(metric, kernels=kernels, **options)(model, rows, labels)
-    run = RunOptions(kernels=kernels)
+    run = sk.RunOptions(kernels=kernels)
     expected = evaluated(model, metric, rows, labels, run=run, **options)[metric]
     np.testing.assert_equal(score, -expected if metric == "error" else expected)
 
@@ -152,7 +144,7 @@ def test_a_grid_search_is_a_hand_loop(splitter, weighted):
 
 
 def test_the_first_test_row_is_asked_and_baselines_begin_with_it():
-    model = Persistent().fit(X[:2], ["DOWN", "UP"])
+    model = sk.Persistent().fit(X[:2], ["DOWN", "UP"])
     assert prequential_scorer("accuracy")(model, X[2:3], ["UP"]) == 1.0
     assert prequential_scorer("accuracy")(model, X[2:3], ["DOWN"]) == 0.0
     # It knows the last training label; the baseline, which does not, has no answer to row 0.
@@ -205,7 +197,7 @@ def test_weights_are_routed():
 def test_regressors_and_measures_of_which_lower_is_better():
     target = X @ [1.0, 2.0, 3.0, 4.0]
     model = SGDRegressor(random_state=0).fit(X[:N], target[:N])
-    evaluator = PrequentialEvaluator(["mae", "r2"], n_warmup=0)
+    evaluator = sk.PrequentialEvaluator(["mae", "r2"], n_warmup=0)
     expected = evaluator.evaluate({"m": model}, X[N:], target[N:], warm_start=True).scores["m"]
     for metric in ("mae", "neg_mean_absolute_error"):
         assert prequential_scorer(metric)(model, X[N:], target[N:]) == -expected["mae"]
@@ -226,7 +218,7 @@ def test_functions_and_measures():
     f1 = prequential_scorer(partial(f1_score, pos_label="UP"))(model, X[N:], Y[N:])
     assert f1 == prequential_scorer("f1:UP")(model, X[N:], Y[N:])
     hindsight = prequential_scorer(partial(kappa_m_score, majority="hindsight"))
-    expected = PrequentialEvaluator(hindsight.metric, n_warmup=0)
+    expected = sk.PrequentialEvaluator(hindsight.metric, n_warmup=0)
     found = expected.evaluate({"m": model}, X[N:], Y[N:], warm_start=True).scores["m"]
     assert [hindsight(model, X[N:], Y[N:])] == list(found.values())
     assert repr(prequential_scorer(cost)) == "prequential_scorer(cost)"
@@ -286,7 +278,7 @@ def test_models_that_cannot_go_on(model, message):
 
 def test_other_mistakes_with_fitted_models():
     scorer = prequential_scorer("accuracy")
-    for model in (SGD, make_stream_pipeline(StandardScaler(), SGD)):
+    for model in (SGD, sk.make_stream_pipeline(StandardScaler(), SGD)):
         with pytest.raises(ValueError, match="has learnt nothing: call fit first"):
             scorer(model, X, Y)
     fitted = clone(SGD).fit(X[:N], Y[:N])
@@ -442,8 +434,8 @@ def test_folds_that_train_on_the_future_are_told_once(rows, folds):
         permutation_test_score(SGD, data, Y, cv=folds, scoring=fresh, n_permutations=1)
     with pytest.warns(FutureLeakWarning, match="The split tests row"):
         learning_curve(
-            Persistent(), data, Y, cv=folds, scoring=prequential_scorer("error"), train_sizes=[60],
-            exploit_incremental_learning=True,
+            sk.Persistent(), data, Y, cv=folds, scoring=prequential_scorer("error"),
+            train_sizes=[60], exploit_incremental_learning=True,
         )  # fmt: skip
 
 

@@ -312,8 +312,7 @@ def test_durations_may_be_written_in_many_ways(make):
     assert as_text(tenths.split(ROWS)) == expected
 
 
-def test_times_from_frames():
-    pd = pytest.importorskip("pandas", reason="a frame")
+def test_times_from_frames(pd):
     expected = as_text(ExpandingWindowSplit("14D", test_size="7D", times=DAYS).split(ROWS))
     frame = pd.DataFrame({"x": 0.0, "when": DAYS, "known": DAYS + np.timedelta64(1, "h")})
     aware = pd.DatetimeIndex(DAYS).tz_localize("Europe/Lisbon")
@@ -504,8 +503,7 @@ def test_nanoseconds_are_kept():
         list(ExpandingWindowSplit("1us", test_size="1us", times=times[::-1]).split(rows))
 
 
-def test_nanoseconds_of_pandas_are_kept():
-    pd = pytest.importorskip("pandas", reason="its times")
+def test_nanoseconds_of_pandas_are_kept(pd):
     times, rows, size = pd.Series(NANOSECONDS), np.zeros((10, 1)), pd.Timedelta(300, "ns")
     expected = [([*range(i)], [i]) for i in range(3, 10)]
     for same in (times, list(times), times.dt.tz_localize("UTC")):

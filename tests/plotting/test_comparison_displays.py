@@ -13,12 +13,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from skstream import KFoldEvaluator, MeanRegressor, Persistent, PrequentialEvaluator, RunOptions
 from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay
 from skstream.plotting._critical_difference import BAR_COLOR
-from skstream.stats import (
-    anytime_comparison,
-    friedman_nemenyi,
-    q_statistic,
-    sign_test,
-)
+from skstream.stats import anytime_comparison, friedman_nemenyi, q_statistic, sign_test
 from skstream.streams import make_demo_stream
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -123,12 +118,11 @@ def test_texts_shrink_to_the_axes_they_are_given(size: tuple[float, float]) -> N
         assert last - first > 0.29 * ax.get_window_extent().width
 
 
-def test_critical_difference_data_and_repr() -> None:
+def test_critical_difference_data_and_repr(pd: Any) -> None:
     result = friedman_nemenyi(table(4, 10, 2.0), ["a", "b", "c", "d"])
     display = CriticalDifferenceDisplay.from_result(result)
     assert "see plot(), to_frame()" in repr(display)
     assert f"CD {result.critical_difference:.3g}" in repr(display)
-    pytest.importorskip("pandas")
     frame = display.to_frame()
     assert list(frame["model"]) == list(result.ranking)
     assert list(frame["average_rank"]) == sorted(result.average_ranks)
@@ -177,8 +171,7 @@ def labels_of(loss_a: np.ndarray, loss_b: np.ndarray) -> tuple[np.ndarray, ...]:
     return np.zeros(len(loss_a), dtype=int), loss_a.astype(int), loss_b.astype(int)
 
 
-def test_comparison_of_real_losses_has_no_mcnemar_panel() -> None:
-    rng = np.random.default_rng(0)
+def test_comparison_of_real_losses_has_no_mcnemar_panel(rng: np.random.Generator) -> None:
     display = ComparisonDisplay.from_losses(5 * rng.random(500), rng.random(500), bounds=(0, 5))
     assert len(display.axes_) == 2
 
@@ -260,11 +253,10 @@ def test_comparison_refuses_what_does_not_belong_together() -> None:
         ComparisonDisplay()
 
 
-def test_comparison_data_and_repr() -> None:
+def test_comparison_data_and_repr(pd: Any) -> None:
     display = ComparisonDisplay.from_losses(*losses(500), names=("sgd", "bayes"))
     for part in ("sgd", "bayes", "Q ", "McNemar", "after 500 rows", "see plot(), to_frame()"):
         assert part in repr(display)
-    pytest.importorskip("pandas")
     frame = display.to_frame()
     assert list(frame.columns) == ["row", "statistic", "value", "lower", "upper"]
     assert set(frame["statistic"]) == {"q", "mcnemar", "anytime"}
@@ -337,8 +329,7 @@ def test_comparison_from_an_evaluation_forgets_as_the_evaluation_does() -> None:
         ComparisonDisplay.from_result(result)
 
 
-def test_comparison_takes_the_loss_of_the_measure() -> None:
-    rng = np.random.default_rng(0)
+def test_comparison_takes_the_loss_of_the_measure(rng: np.random.Generator) -> None:
     X = rng.random((80, 2))
     models = {"sgd": SGDRegressor(), "mean": MeanRegressor()}
     result = PrequentialEvaluator(["mae", "mse", "r2"], random_state=0).evaluate(

@@ -9,16 +9,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
+import skstream as sk
 import skstream.plotting
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    estimate_unlabelled,
-    score_slices,
-)
 from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay
 from skstream.plotting._base import Display
 from skstream.stats import anytime_comparison, friedman_nemenyi
@@ -28,7 +20,7 @@ matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
 SHORT_TESTBED = load_testbed("NSGT-5D", n_rows=80)
-MODELS = {"sgd": SGDClassifier(loss="log_loss", random_state=0), "last": Persistent()}
+MODELS = {"sgd": SGDClassifier(loss="log_loss", random_state=0), "last": sk.Persistent()}
 
 
 def evaluated(evaluator: Any) -> Any:
@@ -42,28 +34,26 @@ def comparison() -> Any:
 
 #: What each display draws; a display that is not here fails the tests.
 RESULTS: dict[str, Callable[[], Any]] = {
-    "PrequentialDisplay": lambda: evaluated(PrequentialEvaluator("accuracy")),
-    "FoldDisplay": lambda: evaluated(KFoldEvaluator("accuracy", n_folds=3, random_state=0)),
+    "PrequentialDisplay": lambda: evaluated(sk.PrequentialEvaluator("accuracy")),
+    "FoldDisplay": lambda: evaluated(sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0)),
     "BinnedPerformanceDisplay": lambda: evaluated(
-        DelayedEvaluator("accuracy", delay=9, polling=Polling(n_bins=3))
+        sk.DelayedEvaluator("accuracy", delay=9, polling=sk.Polling(n_bins=3))
     ),
     "ComparisonDisplay": comparison,
     "CriticalDifferenceDisplay": lambda: evaluated(
-        KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+        sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
-    "EstimateDisplay": lambda: estimate_unlabelled(
+    "EstimateDisplay": lambda: sk.estimate_unlabelled(
         [0, 1] * 20, [0.7] * 40, arrival=range(40), label_time=range(9, 49)
     ),
-    "ReliabilityDisplay": lambda: evaluated(PrequentialEvaluator("brier")),
-    "SliceDisplay": lambda: score_slices(
-        evaluated(PrequentialEvaluator("accuracy")), ["day", "night"] * 40
+    "ReliabilityDisplay": lambda: evaluated(sk.PrequentialEvaluator("brier")),
+    "SliceDisplay": lambda: sk.score_slices(
+        evaluated(sk.PrequentialEvaluator("accuracy")), ["day", "night"] * 40
     ),
-    "TestbedDisplay": lambda: PrequentialEvaluator("error").evaluate(MODELS, SHORT_TESTBED),
+    "TestbedDisplay": lambda: sk.PrequentialEvaluator("error").evaluate(MODELS, SHORT_TESTBED),
 }
 #: What displays need beside the result.
-NEEDED: dict[str, dict[str, Any]] = {
-    "TestbedDisplay": {"stream": SHORT_TESTBED},
-}
+NEEDED: dict[str, dict[str, Any]] = {"TestbedDisplay": {"stream": SHORT_TESTBED}}
 #: What displays are made with.
 PARTS = {"BaseDisplay", "Canvas", "Display", "Layout"}
 DISPLAYS = sorted(set(RESULTS) & set(skstream.plotting.__all__))
@@ -105,18 +95,16 @@ def test_every_display_is_drawn_from_its_result(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DISPLAYS)
-def test_every_display_has_its_data_as_a_frame(name: str) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_every_display_has_its_data_as_a_frame(name: str, pd: Any) -> None:
     kind = getattr(skstream.plotting, name)
     frame = kind.from_result(RESULTS[name](), **NEEDED.get(name, {})).to_frame()
-    assert isinstance(frame, pandas.DataFrame)
+    assert isinstance(frame, pd.DataFrame)
     assert len(frame)
     for column in frame.columns:
         assert column in inspect.getdoc(kind), f"the docstring does not name {column!r}"
 
 
-def test_the_frame_of_bins_holds_what_is_drawn() -> None:
-    pytest.importorskip("pandas")
+def test_the_frame_of_bins_holds_what_is_drawn(pd: Any) -> None:
     display = BinnedPerformanceDisplay.from_result(RESULTS["BinnedPerformanceDisplay"]())
     for kind, by in (("time", ["model", "bin"]), ("costs", ["cost"])):
         drawn = replace(display, kind=kind).plot()
@@ -165,7 +153,7 @@ def test_a_display_of_a_user_needs_no_base_class() -> None:
         def __repr__(self) -> str:
             return "LastScores(see plot(), to_frame())"
 
-    check_display(LastScores, evaluated(PrequentialEvaluator("accuracy")))
+    check_display(LastScores, evaluated(sk.PrequentialEvaluator("accuracy")))
 
 
 def test_what_lacks_a_method_is_no_display() -> None:

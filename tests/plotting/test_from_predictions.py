@@ -4,11 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import (
-    accuracy_score,
-    mean_absolute_error,
-    median_absolute_error,
-)
+from sklearn.metrics import accuracy_score, mean_absolute_error, median_absolute_error
 
 from skstream import Persistent, PrequentialEvaluator
 from skstream.metrics import Measure
@@ -54,10 +50,7 @@ def test_several_models_by_name_or_one_without() -> None:
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        (
-            np.array([0.0, 0.7, 0.4]),
-            r"y_pred holds probabilities \(0.7 in row 1\), .* >= 0.5",
-        ),
+        (np.array([0.0, 0.7, 0.4]), r"y_pred holds probabilities \(0.7 in row 1\), .* >= 0.5"),
         ({"a": np.array([0.2, 0.7, 0.4])}, r"y_pred a holds probabilities"),
         (np.array([[0.2, 0.8]] * 3), r"probabilities \(2 in a row\).* classes\[p.argmax"),
     ],

@@ -5,17 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skstream import (
-    DelayedEvaluator,
-    DriftMonitor,
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    detect,
-    score_slices,
-)
+import skstream as sk
 from skstream.core.rows.arrays import ArrayStream
 from skstream.drift import DDM, RandomAlarm
 from skstream.drift._detect import Detections
@@ -25,7 +15,7 @@ from skstream.streams import SEA, Drift
 pyplot = pytest.importorskip("matplotlib.pyplot")
 dates = pytest.importorskip("matplotlib.dates")
 
-MODELS = {"a": Persistent(), "b": MajorityClass()}
+MODELS = {"a": sk.Persistent(), "b": sk.MajorityClass()}
 
 
 def entries(drawn):
@@ -46,8 +36,8 @@ def display(**options):
 # --- what monitors found ------------------------------------------------------------------------
 
 MONITORS = {
-    "random": DriftMonitor(RandomAlarm(0.05, warm_up=0, random_state=0)),
-    "ddm": DriftMonitor(DDM(min_values=5)),
+    "random": sk.DriftMonitor(RandomAlarm(0.05, warm_up=0, random_state=0)),
+    "ddm": sk.DriftMonitor(DDM(min_values=5)),
 }
 STREAM = SEA(300, random_state=0)
 
@@ -70,8 +60,8 @@ def marks(above):
 
 
 def test_every_alarm_and_warning_is_marked_in_the_lane_of_its_monitor() -> None:
-    result = PrequentialEvaluator("accuracy").evaluate(MODELS, STREAM)
-    detections = detect(result, MONITORS)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(MODELS, STREAM)
+    detections = sk.detect(result, MONITORS)
     drawn = result.plot(detections=detections)
     (above,) = lanes(drawn.ax_)
     assert [label.get_text() for label in above.get_yticklabels()] == ["random", "ddm"]
@@ -93,15 +83,17 @@ def test_every_alarm_and_warning_is_marked_in_the_lane_of_its_monitor() -> None:
 
 def test_folds_and_labelled_rows_are_marked_too() -> None:
     random = {"random": MONITORS["random"]}
-    evaluator = KFoldEvaluator("accuracy", n_folds=2, random_state=0)
+    evaluator = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0)
     folds = evaluator.evaluate(MODELS["a"], STREAM)
-    detections = detect(folds, random)
+    detections = sk.detect(folds, random)
     found = detections["random"]["Persistent"]
     (above,) = lanes(folds.plot(detections=detections).ax_)
     rows = [row + 1 for one in found for row in one.alarms.tolist()]
     assert marks(above) == {(0, 0, "alarm"): rows}
-    late = DelayedEvaluator("accuracy", delay=7, polling=Polling(n_bins=2)).evaluate(MODELS, STREAM)
-    detections = detect(late, random)
+    late = sk.DelayedEvaluator("accuracy", delay=7, polling=sk.Polling(n_bins=2)).evaluate(
+        MODELS, STREAM
+    )
+    detections = sk.detect(late, random)
     (above,) = lanes(late.plot(kind="time", detections=detections).ax_)
     rows = detections["random"]["a"].alarms
     assert marks(above)[0, 0, "alarm"] == (rows + 1).tolist()
@@ -109,9 +101,9 @@ def test_folds_and_labelled_rows_are_marked_too() -> None:
 
 
 def test_in_axes_of_the_user_the_lanes_are_within() -> None:
-    result = PrequentialEvaluator("accuracy").evaluate(MODELS, STREAM)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(MODELS, STREAM)
     figure, ax = pyplot.subplots()
-    result.plot(ax=ax, detections=detect(result, MONITORS))
+    result.plot(ax=ax, detections=sk.detect(result, MONITORS))
     figure.canvas.draw()
     (above,) = lanes(ax)
     assert above.get_window_extent().y1 <= ax.get_window_extent().y1 + 1
@@ -166,9 +158,11 @@ def test_gradual_drifts_are_bands_and_those_all_along_the_stream_a_strip() -> No
 def test_drifts_of_the_stream_are_drawn_without_being_given() -> None:
     rows = SEA(300, thresholds=(8, 9)).rows(0, 300)
     stream = Drifting(*rows)
-    result = PrequentialEvaluator("accuracy", n_warmup=20).evaluate(MODELS, stream)
-    folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(MODELS, stream)
-    late = DelayedEvaluator("accuracy", delay=7, polling=Polling(n_bins=2)).evaluate(MODELS, stream)
+    result = sk.PrequentialEvaluator("accuracy", n_warmup=20).evaluate(MODELS, stream)
+    folds = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(MODELS, stream)
+    late = sk.DelayedEvaluator("accuracy", delay=7, polling=sk.Polling(n_bins=2)).evaluate(
+        MODELS, stream
+    )
     for drawn in (
         result.plot(),
         FoldDisplay.from_result(folds),
@@ -180,7 +174,7 @@ def test_drifts_of_the_stream_are_drawn_without_being_given() -> None:
     assert spans(result.plot(drifts=()).ax_) == []
     assert spans(result.plot(drifts=[(30, 40)]).ax_) == [(30, 40, 0)]
     assert spans(late.plot().ax_) == []
-    found = detect(late, {"ddm": DDM()})
+    found = sk.detect(late, {"ddm": DDM()})
     with pytest.raises(ValueError, match=r"kind='bins' has no time: .* result.select\(bins=b\)"):
         late.plot(detections=found)
     assert late.plot(detections=found, kind="time").detections is found
@@ -202,26 +196,27 @@ def evaluated(evaluator: Any) -> Any:
     return evaluator.evaluate(MODELS, np.zeros((N, 1)), Y, arrival=TIMES)
 
 
-def test_curves_events_and_limits_stand_at_their_times() -> None:
-    result = evaluated(PrequentialEvaluator("accuracy", forgetting="window:7D"))
-    shown = result.plot(drifts=[200], detections=detect(result, {"ddm": DDM()}))
+def test_curves_events_and_limits_stand_at_their_times(pd: Any) -> None:
+    result = evaluated(sk.PrequentialEvaluator("accuracy", forgetting="window:7D"))
+    shown = result.plot(drifts=[200], detections=sk.detect(result, {"ddm": DDM()}))
     x = shown.lines_["a"].get_xdata()
     np.testing.assert_allclose(x, dates.date2num(result.times))
     assert shown.ax_.get_xlim() == (x[0], x[-1])
     assert shown.ax_.get_xlabel() == "time"
     drift = next(line for line in shown.ax_.lines if len(set(line.get_xdata())) == 1)
     assert drift.get_xdata()[0] == pytest.approx(dates.date2num(TIMES[199]))
-    pandas = pytest.importorskip("pandas")
-    assert pandas.api.types.is_datetime64_any_dtype(shown.to_frame()["time"])
+    assert pd.api.types.is_datetime64_any_dtype(shown.to_frame()["time"])
 
 
 def test_folds_and_groups_too() -> None:
-    folds = evaluated(KFoldEvaluator("accuracy", n_folds=3, forgetting="window:7D", random_state=0))
+    folds = evaluated(
+        sk.KFoldEvaluator("accuracy", n_folds=3, forgetting="window:7D", random_state=0)
+    )
     shown = folds.plot(spread="lines")
     expected = dates.date2num(folds.times)
     for line in shown.ax_.lines[:8]:
         np.testing.assert_allclose(line.get_xdata(), expected)
-    result = evaluated(PrequentialEvaluator("accuracy", record_every="7D"))
-    groups = score_slices(result, np.arange(N) % 2, record_every="7D").plot()
+    result = evaluated(sk.PrequentialEvaluator("accuracy", record_every="7D"))
+    groups = sk.score_slices(result, np.arange(N) % 2, record_every="7D").plot()
     for line in groups.lines_.values():
         np.testing.assert_allclose(line.get_xdata(), dates.date2num(result.times))

@@ -11,22 +11,13 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.metrics import zero_one_loss
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    MeanRegressor,
-    Persistent,
-    PersistentRegressor,
-    Polling,
-    PrequentialEvaluator,
-)
-from skstream.evaluation import EvaluationResult
+import skstream as sk
 from skstream.metrics import Measure
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import COLORS, measure_words, spread_apart
 from skstream.reports._report import forgetting_words
 from skstream.streams import make_demo_stream
+from tests.evaluation._models import FailsLater
 
 matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -69,8 +60,8 @@ def edge_of_guess(ax: Any, far: float) -> dict[float, float]:
 
 
 @pytest.fixture(scope="module")
-def result() -> EvaluationResult:
-    evaluator = PrequentialEvaluator(
+def result() -> sk.EvaluationResult:
+    evaluator = sk.PrequentialEvaluator(
         {
             "err": "error",
             "accuracy": "accuracy",
@@ -81,16 +72,16 @@ def result() -> EvaluationResult:
         record_every=10,
         random_state=0,
     )
-    known = {"sgd": SGDClassifier(), "last": Persistent(), "majority": MajorityClass()}
+    known = {"sgd": SGDClassifier(), "last": sk.Persistent(), "majority": sk.MajorityClass()}
     return evaluator.evaluate(known, make_demo_stream(300))
 
 
 @pytest.fixture(scope="module")
 def delayed() -> Any:
-    evaluator = DelayedEvaluator(
-        ["accuracy", "error"], delay=20, polling=Polling(n_bins=4, poll_every=5)
+    evaluator = sk.DelayedEvaluator(
+        ["accuracy", "error"], delay=20, polling=sk.Polling(n_bins=4, poll_every=5)
     )
-    known = {"sgd": SGDClassifier(random_state=0), "last": Persistent()}
+    known = {"sgd": SGDClassifier(random_state=0), "last": sk.Persistent()}
     return evaluator.evaluate(known, make_demo_stream(300))
 
 
@@ -98,9 +89,7 @@ def delayed() -> Any:
 
 
 @pytest.mark.parametrize("metric", ["err", "loss"])
-def test_the_grey_area_of_a_loss_lies_above_the_best_baseline(
-    result: EvaluationResult, metric: str
-) -> None:
+def test_the_grey_area_of_a_loss_lies_above_the_best_baseline(result, metric):
     drawn = result.plot(metric)
     best = np.fmin(result.curve("last", metric), result.curve("majority", metric))
     low, high = guess_area(drawn.ax_)
@@ -116,8 +105,10 @@ def test_the_grey_area_of_a_loss_lies_above_the_best_baseline(
 
 def test_a_near_perfect_regressor_is_not_in_the_grey_area() -> None:
     X = np.random.default_rng(0).normal(size=(1000, 3))
-    known = {"sgd": SGDRegressor(), "mean": MeanRegressor(), "last": PersistentRegressor()}
-    evaluator = PrequentialEvaluator(["mae", "rmse", "r2"], forgetting="window:200", random_state=0)
+    known = {"sgd": SGDRegressor(), "mean": sk.MeanRegressor(), "last": sk.PersistentRegressor()}
+    evaluator = sk.PrequentialEvaluator(
+        ["mae", "rmse", "r2"], forgetting="window:200", random_state=0
+    )
     result = evaluator.evaluate(known, X, X @ [3.0, 1.0, 2.0])
     for metric in result.metric_names:
         low, high = guess_area(result.plot(metric).ax_)
@@ -136,9 +127,9 @@ def test_a_user_function_takes_part_as_soon_as_it_says_its_direction() -> None:
     def cost(y_true: Any, y_pred: Any) -> float:
         return 5.0 * float(np.mean(y_true != y_pred))
 
-    known = {"sgd": SGDClassifier(), "last": Persistent()}
+    known = {"sgd": SGDClassifier(), "last": sk.Persistent()}
     for direction in (None, False):
-        evaluator = PrequentialEvaluator([Measure(cost, higher_is_better=direction)])
+        evaluator = sk.PrequentialEvaluator([Measure(cost, higher_is_better=direction)])
         drawn = evaluator.evaluate(known, make_demo_stream(60)).plot()
         assert (guess_area(drawn.ax_) is None) == (direction is None)
 
@@ -154,9 +145,7 @@ def test_a_measure_of_zero_guess_is_shaded_up_to_zero_without_baselines() -> Non
 # --- which measure, in words ----------------------------------------------------------------------
 
 
-def test_the_first_measure_and_forgetting_are_the_default(
-    result: EvaluationResult, delayed: Any
-) -> None:
+def test_the_first_measure_and_forgetting_are_the_default(result, delayed):
     drawn = result.plot()
     assert drawn.metric == "err"
     assert drawn.forgetting == "recent"
@@ -438,13 +427,9 @@ def test_models_that_failed_are_named_as_such() -> None:
     drawn = display({"ok": curve(0.8), "sgd": curve(0.8)}, failed=["sgd"]).plot()
     assert entries(drawn.legend_) == ["ok", "sgd (failed)"]
 
-    class Failing(SGDClassifier):
-        def partial_fit(self, X: Any, y: Any, *_: Any, **__: Any) -> Any:
-            raise RuntimeError("no")
-
-    evaluator = PrequentialEvaluator("accuracy", error_score=np.nan)
+    evaluator = sk.PrequentialEvaluator("accuracy", error_score=np.nan)
     with pytest.warns(FitFailedWarning):
-        known = {"sgd": Failing(), "last": Persistent()}
+        known = {"sgd": FailsLater(0), "last": sk.Persistent()}
         result = evaluator.evaluate(known, make_demo_stream(20))
     assert entries(result.plot().legend_)[0] == "sgd (failed)"
 
@@ -472,7 +457,7 @@ def test_the_users_scale_and_direction_of_the_axis_stay() -> None:
     assert entries(drawn.legend_) == ["m"]
 
 
-def test_figures_can_be_pickled(result: EvaluationResult, delayed: Any) -> None:
+def test_figures_can_be_pickled(result: sk.EvaluationResult, delayed: Any) -> None:
     shares = BinnedPerformanceDisplay.from_bin_counts([delayed], "sgd")
     for drawn in (result.plot(drifts=[50]), delayed.plot(), delayed.plot(kind="costs"), shares):
         pickle.loads(pickle.dumps(drawn.figure_)).canvas.draw()
@@ -611,15 +596,13 @@ def test_different_numbers_of_bins_are_needed(delayed: Any) -> None:
         ({"at": 5}, TypeError, "'at' is neither an option"),
     ],
 )
-def test_bad_input_is_named_and_leaves_no_figure(
-    result: EvaluationResult, options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_bad_input_is_named_and_leaves_no_figure(result, options, error, message):
     with pytest.raises(error, match=message):
         result.plot(**options)
     assert pyplot.get_fignums() == []
 
 
-def test_axes_of_another_kind_are_refused(result: EvaluationResult) -> None:
+def test_axes_of_another_kind_are_refused(result: sk.EvaluationResult) -> None:
     figure, axes = pyplot.subplots(2, 2)
     with pytest.raises(ValueError, match=r"ax must be one matplotlib Axes\. Got 4 instead"):
         result.plot(ax=axes)
@@ -630,9 +613,7 @@ def test_axes_of_another_kind_are_refused(result: EvaluationResult) -> None:
     assert not any(ax.has_data() for ax in axes.ravel())
 
 
-def test_results_with_and_without_bins_are_not_confused(
-    result: EvaluationResult, delayed: Any
-) -> None:
+def test_results_with_and_without_bins_are_not_confused(result, delayed):
     with pytest.raises(TypeError, match="has bins between arrival and label"):
         PrequentialDisplay.from_result(delayed)
     with pytest.raises(TypeError, match=r"Expected the result of an evaluation\. Got dict"):
@@ -645,7 +626,7 @@ def test_results_with_and_without_bins_are_not_confused(
         delayed.plot(kind="pie")
 
 
-def test_one_name_is_one_model(result: EvaluationResult) -> None:
+def test_one_name_is_one_model(result: sk.EvaluationResult) -> None:
     assert list(result.plot(models="sgd").lines_) == ["sgd"]
 
 
@@ -660,10 +641,8 @@ def test_a_result_without_rows_draws_and_prints() -> None:
     assert "a: no value" in repr(empty)
 
 
-def test_global_settings_stay_and_the_users_figure_is_used(
-    result: EvaluationResult, delayed: Any
-) -> None:
-    folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(
+def test_global_settings_stay_and_the_users_figure_is_used(result, delayed):
+    folds = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(
         {"sgd": SGDClassifier()}, make_demo_stream(60)
     )
     settings = dict(matplotlib.rcParams)
@@ -679,7 +658,7 @@ def test_global_settings_stay_and_the_users_figure_is_used(
     assert (pyplot.gcf(), pyplot.gca()) == before
 
 
-def test_a_result_saved_before_measures_were_kept_can_be_drawn(result: EvaluationResult) -> None:
+def test_a_result_saved_before_measures_were_kept_can_be_drawn(result: sk.EvaluationResult) -> None:
     old = replace(result, measures={}, details=replace(result.details, mechanisms={}))
     drawn = old.plot("accuracy", forgetting="all")
     assert guess_area(drawn.ax_) is not None

@@ -49,37 +49,33 @@ def test_fields_are_those_of_the_calendar(kind: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["datetime64[s]", "datetime64[ns]", "timestamp[us][pyarrow]"])
-def test_fields_of_a_pandas_frame(dtype: str) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_fields_of_a_pandas_frame(dtype: str, pd: Any) -> None:
     if "pyarrow" in dtype:
         pytest.importorskip("pyarrow")
     within = [moment for moment in MOMENTS if 1700 < moment.year < 2200]
-    frame = pandas.DataFrame({"paid": pandas.Series(within).astype("datetime64[us]").astype(dtype)})
+    frame = pd.DataFrame({"paid": pd.Series(within).astype("datetime64[us]").astype(dtype)})
     shown = features(frame, features=NAMES, cyclic=False)
     np.testing.assert_array_equal(shown, [by_calendar(moment) for moment in within])
 
 
-def test_fields_of_a_polars_frame() -> None:
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"paid": MOMENTS})
-    frame = frame.with_columns(day=polars.col("paid").dt.date())
+def test_fields_of_a_polars_frame(pl: Any) -> None:
+    frame = pl.DataFrame({"paid": MOMENTS})
+    frame = frame.with_columns(day=pl.col("paid").dt.date())
     shown = features(frame, features=NAMES, cyclic=False)
     np.testing.assert_array_equal(shown[:, :9], [by_calendar(moment) for moment in MOMENTS])
     days = [datetime(moment.year, moment.month, moment.day) for moment in MOMENTS]
     np.testing.assert_array_equal(shown[:, 9:], [by_calendar(day) for day in days])
 
 
-def test_the_hour_is_that_of_the_clock_there() -> None:
+def test_the_hour_is_that_of_the_clock_there(pd: Any, pl: Any) -> None:
     there = timezone(timedelta(hours=9))
     noon = datetime(2026, 3, 1, 3, tzinfo=UTC).astimezone(there)
     rows = np.array([[noon], [noon.isoformat()], [date(2026, 3, 1)]], dtype=object)
     assert features(rows, features="hour", cyclic=False).ravel().tolist() == [12.0, 12.0, 0.0]
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"paid": pandas.to_datetime([noon]).tz_convert("Asia/Tokyo")})
+    frame = pd.DataFrame({"paid": pd.to_datetime([noon]).tz_convert("Asia/Tokyo")})
     assert features(frame, features="hour", cyclic=False).item() == 12.0
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"paid": [noon]}).with_columns(
-        polars.col("paid").dt.convert_time_zone("Asia/Tokyo")
+    frame = pl.DataFrame({"paid": [noon]}).with_columns(
+        pl.col("paid").dt.convert_time_zone("Asia/Tokyo")
     )
     assert features(frame, features="hour", cyclic=False).item() == 12.0
 
@@ -109,11 +105,10 @@ def test_errors_say_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_a_time_zone_lost_midway_is_an_error(library: str) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_a_time_zone_lost_midway_is_an_error(library: str, pd: Any) -> None:
     pytest.importorskip(library)
-    clock = pandas.DataFrame({"paid": pandas.to_datetime(["2026-03-01T10:00"])})
-    zoned = pandas.DataFrame({"paid": clock["paid"].dt.tz_localize("UTC")})
+    clock = pd.DataFrame({"paid": pd.to_datetime(["2026-03-01T10:00"])})
+    zoned = pd.DataFrame({"paid": clock["paid"].dt.tz_localize("UTC")})
     if library == "pyarrow":
         clock = clock.astype("timestamp[us][pyarrow]")
         zoned = zoned.astype("timestamp[us, tz=UTC][pyarrow]")
@@ -130,11 +125,10 @@ def test_a_time_zone_lost_midway_is_an_error(library: str) -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_missing_dates_alone_have_no_clock(library: str) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_missing_dates_alone_have_no_clock(library: str, pd: Any) -> None:
     pytest.importorskip(library)
-    zoned = pandas.DataFrame({"paid": pandas.to_datetime(["2026-03-01T10:00"], utc=True)})
-    missing = pandas.DataFrame({"paid": [pandas.NaT]})  # of its type: dates without a time zone
+    zoned = pd.DataFrame({"paid": pd.to_datetime(["2026-03-01T10:00"], utc=True)})
+    missing = pd.DataFrame({"paid": [pd.NaT]})  # of its type: dates without a time zone
     if library == "polars":
         import polars
 
@@ -177,16 +171,15 @@ def test_numbers_among_dates_are_refused_and_dates_among_numbers(dates: Any, num
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
-def test_a_date_column_that_turns_into_numbers_is_named_with_its_row(engine: Any) -> None:
-    pandas = pytest.importorskip("pandas")
-    dates = pandas.DataFrame({"d": pandas.date_range("2026-01-01", periods=20)})
+def test_a_date_column_that_turns_into_numbers_is_named_with_its_row(engine: Any, pd: Any) -> None:
+    dates = pd.DataFrame({"d": pd.date_range("2026-01-01", periods=20)})
     model = make_stream_pipeline(DatetimeFeatures(), SGDClassifier(random_state=0))
     run = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).start(
         model, classes=[0, 1]
     )
     run.update(dates, [0, 1] * 10)
     with pytest.raises(ModelError, match=r"row 20: ValueError: Column 'd' holds 0, and the first"):
-        run.update(pandas.DataFrame({"d": np.arange(20)}), [0, 1] * 10)
+        run.update(pd.DataFrame({"d": np.arange(20)}), [0, 1] * 10)
 
 
 @pytest.mark.parametrize(
@@ -202,14 +195,12 @@ def test_booleans_and_dates_far_away_are_refused(X: np.ndarray) -> None:
         features(X, features="year")
 
 
-def test_dates_of_pyarrow_are_those_of_python() -> None:
-    pandas = pytest.importorskip("pandas")
-    pyarrow = pytest.importorskip("pyarrow")
+def test_dates_of_pyarrow_are_those_of_python(pd: Any, pa: Any) -> None:
     dates = [date(2026, 3, 1), None, date(1912, 2, 29)]
-    for kind in (pyarrow.date32(), pyarrow.date64()):
-        frame = pandas.DataFrame({"d": pandas.Series(dates, dtype=pandas.ArrowDtype(kind))})
+    for kind in (pa.date32(), pa.date64()):
+        frame = pd.DataFrame({"d": pd.Series(dates, dtype=pd.ArrowDtype(kind))})
         found = features(frame, features=["year", "day"], cyclic=False)
         assert found.tolist() == [[2026.0, 1.0], [0.0, 0.0], [1912.0, 29.0]]
-    flags = pandas.DataFrame({"b": pandas.Series([True, None], dtype="bool[pyarrow]")})
+    flags = pd.DataFrame({"b": pd.Series([True, None], dtype="bool[pyarrow]")})
     with pytest.raises(ValueError, match="Column 'b' holds True"):
         features(flags)

@@ -52,9 +52,8 @@ def test_all_rows_at_once_are_those_of_scikit_learn_in_another_order() -> None:
     np.testing.assert_array_equal(found[:, :, :4].reshape(50, 8), theirs.transform(X).toarray())
 
 
-def test_missing_values_are_one_category() -> None:
-    pandas = pytest.importorskip("pandas")
-    rows = column("a", None, np.nan, float("nan"), pandas.NA, pandas.NaT, "b")
+def test_missing_values_are_one_category(pd: Any) -> None:
+    rows = column("a", None, np.nan, float("nan"), pd.NA, pd.NaT, "b")
     codes = StreamOrdinalEncoder().fit_transform(rows)[:, 0]
     assert codes.tolist() == [0, 1, 1, 1, 1, 1, 2]
     apart = StreamOrdinalEncoder(encoded_missing_value=-3).fit_transform(rows)[:, 0]
@@ -69,10 +68,9 @@ def test_codes_of_unknown_categories() -> None:
     assert encoder.partial_fit(column("c")).categories_[0].tolist() == ["a", "b"]
 
 
-def test_declared_categories_of_a_frame_are_not_learnt_before_they_come() -> None:
-    pandas = pytest.importorskip("pandas")
-    colours = pandas.Categorical(["red", None], categories=["blue", "red"])
-    encoder = StreamOrdinalEncoder().fit(pandas.DataFrame({"colour": colours}))
+def test_declared_categories_of_a_frame_are_not_learnt_before_they_come(pd: Any) -> None:
+    colours = pd.Categorical(["red", None], categories=["blue", "red"])
+    encoder = StreamOrdinalEncoder().fit(pd.DataFrame({"colour": colours}))
     assert encoder.categories_[0].tolist() == ["red", None]
 
 
@@ -82,9 +80,8 @@ def test_numbers_are_the_same_category_in_any_type() -> None:
     assert encoder.transform(np.array([[1.0], [2.0]]))[:, 0].tolist() == [0, 1]
 
 
-def test_names_do_not_change_as_categories_come() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"colour": ["red", "blue"]})
+def test_names_do_not_change_as_categories_come(pd: Any) -> None:
+    frame = pd.DataFrame({"colour": ["red", "blue"]})
     encoder = StreamOneHotEncoder(3, sparse_output=False).set_output(transform="pandas")
     names = list(encoder.fit(frame.iloc[:1]).transform(frame))
     assert names == ["colour_0", "colour_1", "colour_infrequent"]
@@ -92,10 +89,9 @@ def test_names_do_not_change_as_categories_come() -> None:
     assert list(StreamOrdinalEncoder().fit(frame).get_feature_names_out()) == ["colour"]
 
 
-def test_a_column_that_changes_its_type_is_named(encoder: Any) -> None:
-    pandas = pytest.importorskip("pandas")
-    encoder.fit(pandas.DataFrame({"size": [1.0], "city": ["Bonn"]}))
-    changed = pandas.DataFrame({"size": [1.0], "city": [53111]})
+def test_a_column_that_changes_its_type_is_named(encoder: Any, pd: Any) -> None:
+    encoder.fit(pd.DataFrame({"size": [1.0], "city": ["Bonn"]}))
+    changed = pd.DataFrame({"size": [1.0], "city": [53111]})
     sentence = "Column 'city' holds 53111, a number, and in the rows before 'Bonn', a text."
     for method in (encoder.transform, encoder.partial_fit):
         with pytest.raises(ValueError, match=sentence):

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import DelayedEvaluator, PrequentialEvaluator, RunOptions
+from skstream import DelayedEvaluator, PrequentialEvaluator
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import DatetimeFeatures, LagFeatures, RollingFeatures
 from skstream.preprocessing._history import History
 from tests._examples import examples
+from tests.kernels._reference import both_ways
 
 ROWS = [["a", 1.0, 10.0], ["b", 2.0, 20.0], ["a", 3.0, None], ["a", 5.0, 50.0]]
 
@@ -49,9 +49,7 @@ def plainly(keys: list[Any], values: Any, depth: int, most: int | None, events: 
     size=st.sampled_from([1, 2, 5, 1000]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_every_event_sees_the_last_rows_of_its_key(
-    n: int, depth: int, most: int | None, size: int, seed: int
-) -> None:
+def test_every_event_sees_the_last_rows_of_its_key(n, depth, most, size, seed):
     rng = np.random.default_rng(seed)
     keys, values = rng.choice(["a", "b", "c", "d", None], n).tolist(), rng.normal(size=n)
     events = [(bool(rng.random() < 0.5), int(row)) for row in rng.integers(0, n, 2 * n)]
@@ -74,10 +72,8 @@ def test_every_event_sees_the_last_rows_of_its_key(
     assert len(history.keys()) <= (most or n)
 
 
-def test_rolling_features_are_those_of_pandas() -> None:
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
-    frame = pandas.DataFrame({"key": rng.choice(list("abc"), 60), "x": rng.normal(size=60)})
+def test_rolling_features_are_those_of_pandas(pd: Any, rng: np.random.Generator) -> None:
+    frame = pd.DataFrame({"key": rng.choice(list("abc"), 60), "x": rng.normal(size=60)})
     frame.loc[rng.random(60) < 0.2, "x"] = np.nan
     functions = ["count", "sum", "mean", "std", "min", "max"]
     rolling = RollingFeatures(
@@ -96,12 +92,10 @@ def test_rolling_features_are_those_of_pandas() -> None:
             np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-8)
 
 
-def test_the_time_since_the_last_row_is_that_of_pandas() -> None:
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
+def test_the_time_since_the_last_row_is_that_of_pandas(pd: Any, rng: np.random.Generator) -> None:
     seconds = rng.integers(0, 10**6, 40).cumsum()
-    frame = pandas.DataFrame({"key": rng.choice(list("abc"), 40), "x": 1.0, "number": seconds})
-    frame["when"] = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(seconds, "s")
+    frame = pd.DataFrame({"key": rng.choice(list("abc"), 40), "x": 1.0, "number": seconds})
+    frame["when"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(seconds, "s")
     wanted = frame.groupby("key")["number"].diff()
     for time in ("when", "number"):
         rolling = RollingFeatures("x", key="key", time=time, fill_value=np.nan)
@@ -113,10 +107,9 @@ def test_the_time_since_the_last_row_is_that_of_pandas() -> None:
     )
 
 
-def test_lags_are_those_of_pandas() -> None:
-    pandas = pytest.importorskip("pandas")
+def test_lags_are_those_of_pandas(pd: Any) -> None:
     rng = np.random.default_rng(1)
-    frame = pandas.DataFrame({"key": rng.choice(list("abc"), 40), "x": rng.normal(size=40)})
+    frame = pd.DataFrame({"key": rng.choice(list("abc"), 40), "x": rng.normal(size=40)})
     shown = LagFeatures("x", [1, 4], key="key", fill_value=np.nan).fit_transform(frame)
     for place, lag in enumerate([1, 4]):
         np.testing.assert_array_equal(shown[:, place], frame.groupby("key")["x"].shift(lag))
@@ -167,20 +160,14 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=["alone", "parts"])
 @pytest.mark.parametrize(
     "evaluator",
-    [
-        PrequentialEvaluator("accuracy", n_warmup=7),
-        DelayedEvaluator("accuracy", delay=9),
-    ],
+    [PrequentialEvaluator("accuracy", n_warmup=7), DelayedEvaluator("accuracy", delay=9)],
     ids=["prequential", "delayed"],
 )
 def test_evaluators_give_the_same_by_kernel_and_by_loop(model: Any, evaluator: Any) -> None:
     rng = np.random.default_rng(2)
     X = np.column_stack([rng.integers(0, 5, 80), rng.normal(size=80), rng.integers(0, 3, 80)])
     y = (X[:, 1] > 0).astype(int)
-    by_loop, by_kernel = (
-        clone(evaluator).set_params(run__kernels=engine == "auto").evaluate({"m": model}, X, y)
-        for engine in ("loop", "auto")
-    )
+    by_kernel, by_loop = both_ways(evaluator, model, X, y)
     assert by_loop.paths["m"] == "loop" and by_kernel.paths["m"] == "kernel"
     assert by_kernel.scores == by_loop.scores
 
@@ -192,15 +179,10 @@ def test_batches_have_a_kernel_too() -> None:
     lags = LagFeatures(1, [1, 2], key=0)
     shown = lags.fit_transform(X)
     np.testing.assert_array_equal(lags.fit(X[:6]).partial_fit_transform(X[6:]), shown[6:])
-    model, answers = make_stream_pipeline(lags, MultinomialNB()), []
-    for engine in ("loop", "auto"):
-        evaluator = PrequentialEvaluator(
-            "accuracy", batch_size=4, run=RunOptions(kernels=engine == "auto")
-        )
-        result = evaluator.evaluate({"m": model}, X, y)
-        answers.append(result.predictions("m", every_row=True))
-    assert result.paths == {"m": "kernel"}
-    np.testing.assert_array_equal(*answers)
+    model = make_stream_pipeline(lags, MultinomialNB())
+    results = both_ways(PrequentialEvaluator("accuracy", batch_size=4), model, X, y)
+    assert results[0].paths == {"m": "kernel"}
+    np.testing.assert_array_equal(*(one.predictions("m", every_row=True) for one in results))
 
 
 def test_a_failing_model_leaves_the_history_as_it_was() -> None:
@@ -236,9 +218,8 @@ def test_errors_say_what_to_do(transformer: Any, message: str) -> None:
     assert not hasattr(transformer, "history_")
 
 
-def test_other_errors_say_what_to_do() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(ROWS, columns=["who", "x", "y"])
+def test_other_errors_say_what_to_do(pd: Any) -> None:
+    frame = pd.DataFrame(ROWS, columns=["who", "x", "y"])
     with pytest.raises(ValueError, match="key has 'whom', but the columns are 'who', 'x', 'y'"):
         LagFeatures("x", key="whom").fit(frame)
     with pytest.raises(TypeError, match=r"columns takes names or positions of columns. Got 1.5"):
@@ -317,8 +298,7 @@ def since(times: Any, **parameters: Any) -> list[float]:
 
 
 @pytest.mark.parametrize("kind", ["pandas", "zoned", "objects", "integers", "polars", "arrow"])
-def test_differences_of_nanoseconds_are_exact(kind):
-    pandas = pytest.importorskip("pandas")
+def test_differences_of_nanoseconds_are_exact(kind, pd):
     nanoseconds = 1_772_000_000_000_000_000 + np.array([0, 100, 1_100, 1_000_000_100])
     if kind == "polars":
         polars = pytest.importorskip("polars")
@@ -328,17 +308,17 @@ def test_differences_of_nanoseconds_are_exact(kind):
         lags = LagFeatures("x", key="t", fill_value=-1.0).fit_transform(keyed)
         assert lags.ravel().tolist() == [-1.0] * 4  # four keys
     else:
-        times = pandas.Series(nanoseconds)
+        times = pd.Series(nanoseconds)
         if kind != "integers":
-            times = pandas.to_datetime(times)
+            times = pd.to_datetime(times)
         if kind == "zoned":
             times = times.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")
         if kind == "objects":
             times = times.astype(object)
         if kind == "arrow":
             pyarrow = pytest.importorskip("pyarrow")
-            times = times.astype(pandas.ArrowDtype(pyarrow.timestamp("ns")))
-        frame = pandas.DataFrame({"t": times, "x": 1.0})
+            times = times.astype(pd.ArrowDtype(pyarrow.timestamp("ns")))
+        frame = pd.DataFrame({"t": times, "x": 1.0})
     expected = [0.0, 100.0, 1000.0, 999_999_000.0]
     if kind != "integers":
         expected = [one / 1e9 for one in expected]

@@ -45,25 +45,22 @@ def test_the_last_value_is_known_until_the_next_one() -> None:
     assert shown == [9.0, 1.0, 1.0, 2.0, 2.0]
 
 
-def test_missing_is_whatever_no_value_is() -> None:
-    pandas = pytest.importorskip("pandas")
-    rows = np.array([[None], [np.nan], [pandas.NA], [pandas.NaT], ["word"]], dtype=object)
+def test_missing_is_whatever_no_value_is(pd: Any) -> None:
+    rows = np.array([[None], [np.nan], [pd.NA], [pd.NaT], ["word"]], dtype=object)
     filled = StreamImputer("constant").fit_transform(rows)
     assert filled[:, 0].tolist() == ["missing"] * 4 + ["word"]
 
 
-def test_names_of_columns_and_indicators() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": [1.0, np.nan], "b": [np.nan, 2.0]})
+def test_names_of_columns_and_indicators(pd: Any) -> None:
+    frame = pd.DataFrame({"a": [1.0, np.nan], "b": [np.nan, 2.0]})
     imputer = StreamImputer(add_indicator=True).set_output(transform="pandas")
     shown = imputer.fit_transform(frame)
     assert list(shown) == ["a", "b", "missingindicator_a", "missingindicator_b"]
     assert shown.to_numpy().tolist() == [[1.0, 2.0, 0.0, 1.0], [1.0, 2.0, 1.0, 0.0]]
 
 
-def test_a_text_among_numbers_is_named() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"day": [1, 2], "amount": [3.0, "three"]})
+def test_a_text_among_numbers_is_named(pd: Any) -> None:
+    frame = pd.DataFrame({"day": [1, 2], "amount": [3.0, "three"]})
     with pytest.raises(ValueError, match="Column 'amount' holds 'three' in row 1 of these rows"):
         StreamImputer().fit(frame)
     numbers = StreamImputer("last").fit([[1.0, 2.0]])
@@ -107,9 +104,8 @@ def test_dates_and_durations_are_no_numbers(form: str) -> None:
     assert imputer.transform(X)[:, np.shape(X)[1]].tolist() == [False, True]
 
 
-def test_dates_of_polars_are_no_numbers() -> None:
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"amount": [1.0, 2.0], "day": [None, date(2026, 3, 1)]})
+def test_dates_of_polars_are_no_numbers(pl: Any) -> None:
+    frame = pl.DataFrame({"amount": [1.0, 2.0], "day": [None, date(2026, 3, 1)]})
     for X in (frame, frame[["day"]]):
         with pytest.raises(
             TypeError, match=r"Column 'day' holds .* in row 1 .* mean is of numbers"
@@ -155,9 +151,8 @@ def test_a_strategy_cannot_go_on_from_another_one(strategy: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["most_frequent", "last"])
-def test_a_column_that_changes_its_type_is_refused(strategy: str) -> None:
-    pandas = pytest.importorskip("pandas")
-    rows = pandas.DataFrame({"city": ["Bonn", None, "Ulm", 53111], "n": [1, 2.5, True, 4]})
+def test_a_column_that_changes_its_type_is_refused(strategy: str, pd: Any) -> None:
+    rows = pd.DataFrame({"city": ["Bonn", None, "Ulm", 53111], "n": [1, 2.5, True, 4]})
     imputer = StreamImputer(strategy)
     said = "Column 'city' holds 53111 in row {} of these rows, a number, and in the rows before '"
     with pytest.raises(ValueError, match=said.format(3)):
@@ -189,10 +184,9 @@ def test_a_type_is_not_known_before_the_first_value() -> None:
 
 @pytest.mark.parametrize("strategy", ["mean", "most_frequent", "last"])
 @pytest.mark.parametrize("engine", ["auto", "loop"])
-def test_a_missing_value_of_pandas_among_numbers_is_a_gap(strategy: str, engine: str) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_a_missing_value_of_pandas_among_numbers_is_a_gap(strategy, engine, pd):
     y = np.array([0, 1] * 4)
-    X = pandas.DataFrame({"a": pandas.array([1, 2, None, 4, None, 6, 7, 8], dtype="Int64")})
+    X = pd.DataFrame({"a": pd.array([1, 2, None, 4, None, 6, 7, 8], dtype="Int64")})
     later = X.astype(object)  # as where a chunk is made of lists
     model = make_stream_pipeline(StreamImputer(strategy), SGDClassifier(random_state=0))
     evaluator = PrequentialEvaluator(

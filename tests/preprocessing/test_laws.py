@@ -28,16 +28,8 @@ from skstream.preprocessing import (
 )
 from skstream.streams import as_stream
 from skstream.utils._rows import stack_rows, take_rows
-from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_same_rows,
-    assert_same_state,
-    make_block,
-    running_transformer,
-    transform_literally,
-    twin,
-)
+from tests._examples import examples, newest_alone
+from tests.kernels import _reference as ref
 from tests.kernels.test_transformers import TASK, assert_equals_loop
 from tests.preprocessing._rows import DATES, KINDS, NUMERIC, rows_of
 
@@ -100,19 +92,17 @@ def test_no_transformer_is_forgotten() -> None:
 @examples(30)
 @given(
     pair=st.sampled_from(PAIRS),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     n=st.integers(1, 25),
     weighted=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_the_kernel_is_the_loop(
-    pair: tuple[Any, str], timeline: str, n: int, weighted: bool, seed: int
-) -> None:
+def test_the_kernel_is_the_loop(pair, timeline, n, weighted, seed):
     transformer, kind = pair
     rng = np.random.default_rng(seed)
     X = rows_of(kind, n, rng)
     weight = rng.choice([0.3, 1.0, 2.0], n) if weighted else None
-    assert_equals_loop(transformer, make_block(X, labels(n), timeline, rng, weight), rng)
+    assert_equals_loop(transformer, ref.make_block(X, labels(n), timeline, rng, weight), rng)
 
 
 @every_pair
@@ -121,7 +111,7 @@ def test_a_fitted_transformer_goes_on_by_kernel(transformer: Any, kind: str) -> 
     X = rows_of(kind, 10, rng)
     fitted = taught(clone(transformer), X, np.arange(5))
     before = joblib.hash(fitted)
-    assert_equals_loop(fitted, make_block(X, labels(10), "polls", rng), rng)
+    assert_equals_loop(fitted, ref.make_block(X, labels(10), "polls", rng), rng)
     assert joblib.hash(fitted) == before
 
 
@@ -131,7 +121,7 @@ def test_pieces_and_pickles_change_nothing(transformer: Any, kind: str) -> None:
     once, again = taught(clone(transformer), X), clone(transformer)
     for rows in np.split(np.arange(30), [1, 2, 11, 25]):
         again = taught(pickle.loads(pickle.dumps(again)), X, rows)
-    assert_same_state(again, once)
+    ref.assert_same_state(again, once)
     np.testing.assert_array_equal(dense(again.transform(X)), dense(once.transform(X)))
 
 
@@ -144,7 +134,7 @@ def test_rows_are_transformed_one_by_one_as_together(transformer: Any, kind: str
     together = fitted.transform(X)
     assert joblib.hash(fitted) == before
     alone = [fitted.transform(take_rows(X, np.array([row]))) for row in range(20)]
-    assert_same_rows(together, np.arange(20), alone)
+    ref.assert_same_rows(together, np.arange(20), alone)
     assert together.shape[1] == len(fitted.get_feature_names_out())
 
 
@@ -160,7 +150,7 @@ def test_rows_learnt_in_one_call_are_shown_as_one_by_one(transformer: Any, kind:
     for rows in np.split(np.arange(20), np.arange(1, 20)):
         row = alone.partial_fit_transform(take_rows(X, rows), y[rows], **known)
         np.testing.assert_array_equal(dense(row), dense(shown)[rows])
-    assert_same_state(alone, together)
+    ref.assert_same_state(alone, together)
     np.testing.assert_array_equal(dense(together.fit(X, y).transform(X)), dense(alone.transform(X)))
 
 
@@ -172,8 +162,8 @@ def test_a_later_row_changes_nothing_before_it(transformer: Any, kind: str) -> N
     X = stack_rows([changed, take_rows(other, np.arange(cut, n))])
     shown = []
     for rows in (one, X):
-        block = make_block(rows, labels(n), "prequential", np.random.default_rng(0))
-        out = running_transformer(clone(transformer), TASK).run(block)
+        block = ref.make_block(rows, labels(n), "prequential", np.random.default_rng(0))
+        out = ref.running_transformer(clone(transformer), TASK).run(block)
         learnt, asked = dense(out.learn_X)[out.learn_index], dense(out.ask_X)[out.ask_index]
         shown.append((learnt[:cut], asked[: cut - 1]))
     for before, after in zip(*shown, strict=True):
@@ -181,6 +171,7 @@ def test_a_later_row_changes_nothing_before_it(transformer: Any, kind: str) -> N
 
 
 # No model takes texts: these come out of an imputer as they are.
+@newest_alone
 @pytest.mark.parametrize(
     ("transformer", "kind"),
     [pair for pair in PAIRS if not isinstance(pair[0], StreamImputer) or pair[1] in NUMERIC],
@@ -200,6 +191,7 @@ def test_an_evaluator_gives_the_same_by_kernel_and_by_loop(transformer: Any, kin
     np.testing.assert_array_equal(*answers)
 
 
+@newest_alone
 @pytest.mark.parametrize(
     ("transformer", "kind"),
     [(one, kinds[0]) for one, kinds in CASES if hasattr(one, "partial_fit_transform")],
@@ -230,15 +222,15 @@ def test_a_row_of_weight_zero_is_not_learnt(transformer: Any) -> None:
     weighted = taught(clone(transformer), X, sample_weight=weight)
     again = taught(clone(transformer), X, np.repeat(np.arange(30), weight.astype(int)))
     np.testing.assert_allclose(weighted.transform(X), again.transform(X))
-    before = twin(weighted)
+    before = ref.twin(weighted)
     taught(weighted, X[:3], sample_weight=np.zeros(3))
-    assert_same_state(weighted, before)
+    ref.assert_same_state(weighted, before)
 
 
 def test_a_kernel_that_looks_ahead_is_caught() -> None:
     rng = np.random.default_rng(9)
-    block = make_block(rows_of("numbers", 30, rng), labels(30), "prequential", rng)
-    _, asked = transform_literally(StreamImputer(), block)
-    ahead = running_transformer(StreamImputer().fit(block.ask_X), TASK).run(block)
+    block = ref.make_block(rows_of("numbers", 30, rng), labels(30), "prequential", rng)
+    _, asked = ref.transform_literally(StreamImputer(), block)
+    ahead = ref.running_transformer(StreamImputer().fit(block.ask_X), TASK).run(block)
     with pytest.raises(AssertionError):
-        assert_same_rows(ahead.ask_X, ahead.ask_index, asked)
+        ref.assert_same_rows(ahead.ask_X, ahead.ask_index, asked)

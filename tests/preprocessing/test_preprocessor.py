@@ -12,6 +12,7 @@ from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline, pre
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import make_stream_preprocessor
 from skstream.streams import as_stream
+from tests.kernels._reference import both_ways
 
 pandas = pytest.importorskip("pandas")
 
@@ -69,17 +70,16 @@ def test_kinds_of_the_columns_of_a_frame(n: int, capsys: Any) -> None:
     assert not capsys.readouterr().out
 
 
-def test_a_polars_frame_has_the_same_kinds() -> None:
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame(
+def test_a_polars_frame_has_the_same_kinds(pl: Any) -> None:
+    frame = pl.DataFrame(
         {
             **{name: FRAME[name].tolist() for name in ("amount", "member", "customer", "note")},
             "count": FRAME["count"].to_numpy(dtype=int),
             "colour": [value if isinstance(value, str) else None for value in FRAME["colour"]],
-            "size": polars.Series(FRAME["size"].astype(str).tolist(), dtype=polars.Categorical),
-            "when": polars.Series(FRAME["when"].to_numpy()),
+            "size": pl.Series(FRAME["size"].astype(str).tolist(), dtype=pl.Categorical),
+            "when": pl.Series(FRAME["when"].to_numpy()),
             "day": [value if isinstance(value, str) else None for value in FRAME["day"]],
-            "waited": polars.Series(FRAME["waited"].to_numpy()),
+            "waited": pl.Series(FRAME["waited"].to_numpy()),
         },
         strict=False,
     )
@@ -184,12 +184,7 @@ def test_integers_are_hashed_as_their_texts(kind: str, dtype: str) -> None:
     if (dtype, kind) != ("float64", "text"):  # one case is enough
         return
     model = make_stream_pipeline(given, SGDClassifier(random_state=0))
-    by_loop, by_kernel = (
-        PrequentialEvaluator(run=RunOptions(kernels=engine == "auto")).evaluate(
-            {"m": model}, frame, LABELS[:20]
-        )
-        for engine in ("loop", "auto")
-    )
+    by_kernel, by_loop = both_ways(PrequentialEvaluator(), model, frame, LABELS[:20])
     assert by_kernel.paths["m"].startswith("kernel")
     np.testing.assert_array_equal(
         by_kernel.predictions("m", every_row=True), by_loop.predictions("m", every_row=True)
@@ -203,9 +198,8 @@ def test_names_of_parts_can_be_told_apart() -> None:
     assert [*parts] == ["text_0", "text_1"]
 
 
-def test_columns_whose_names_are_numbers_are_prepared_as_themselves():
+def test_columns_whose_names_are_numbers_are_prepared_as_themselves(rng):
     """As after header=None and pop: then names are not places."""
-    rng = np.random.default_rng(0)
     frame = pandas.DataFrame(
         {
             0: rng.choice(["a", "b"], 60),
@@ -247,8 +241,7 @@ def test_decimals_are_numbers(library: str) -> None:
     assert made.fit_transform(frame)[1].item() == 0.0  # the mean, scaled
 
 
-def test_booleans_that_come_as_objects_with_a_gap_first_are_prepared_alike() -> None:
-    rng = np.random.default_rng(0)
+def test_booleans_that_come_as_objects_with_a_gap_first_are_prepared_alike(rng):
     given = pandas.array(rng.choice([True, False], 80), dtype="boolean")
     given[[0, 7, 30]] = pandas.NA
     frame = pandas.DataFrame({"b": given, "x": rng.normal(size=80)})

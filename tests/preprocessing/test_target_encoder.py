@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator, RunOptions
+from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import LagFeatures, TargetEncoder
+from tests.kernels._reference import both_ways
 
 WORDS = np.array([["a"], ["b"], ["a"], [None], ["a"], ["b"]], dtype=object)
 NUMBERS = np.array([3.0, 1.0, 5.0, 2.0, 4.0, 0.5])
@@ -98,12 +98,8 @@ def test_evaluators_give_the_same_by_kernel_and_by_loop(place: int, n_classes: i
     if n_classes:
         y = np.array(["x", "y", "z"])[np.digitize(y, [0.0, 0.8][: n_classes - 1])]
         model = SGDClassifier(random_state=0)
-    by_loop, by_kernel = (
-        clone(EVALUATORS[place])
-        .set_params(run__kernels=engine == "auto")
-        .evaluate({"m": make_stream_pipeline(ColumnTransformer(PARTS), model)}, X, y)
-        for engine in ("loop", "auto")
-    )
+    model = make_stream_pipeline(ColumnTransformer(PARTS), model)
+    by_kernel, by_loop = both_ways(EVALUATORS[place], model, X, y)
     assert by_loop.paths["m"] == "loop" and by_kernel.paths["m"] == "kernel"
     assert by_kernel.scores == by_loop.scores
 
@@ -114,19 +110,13 @@ def test_numbers_may_be_the_target_of_a_classifier() -> None:
     model = make_stream_pipeline(
         TargetEncoder(3.0, target_type="continuous"), SGDClassifier(random_state=0)
     )
-    answers = []
-    for engine in ("loop", "auto"):
-        result = PrequentialEvaluator(run=RunOptions(kernels=engine == "auto")).evaluate(
-            {"m": model}, X[:, :2], y
-        )
-        answers.append(result.predictions("m", every_row=True))
-    assert result.paths == {"m": "kernel"}
-    np.testing.assert_array_equal(*answers)
+    results = both_ways(PrequentialEvaluator(), model, X[:, :2], y)
+    assert results[0].paths == {"m": "kernel"}
+    np.testing.assert_array_equal(*(one.predictions("m", every_row=True) for one in results))
 
 
-def test_frames_and_names() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"city": pandas.Categorical(["Rome", "Oslo", None])}, index=[5, 6, 7])
+def test_frames_and_names(pd: Any) -> None:
+    frame = pd.DataFrame({"city": pd.Categorical(["Rome", "Oslo", None])}, index=[5, 6, 7])
     encoder = TargetEncoder().set_output(transform="pandas")
     shown = encoder.fit_transform(frame, [1.0, 2.0, 3.0])
     assert [*shown.columns] == ["city"] and [*shown.index] == [5, 6, 7]

@@ -49,12 +49,9 @@ def odd_frames() -> list[tuple[str, list[Any], type, str]]:
 
 
 @pytest.mark.parametrize(("names", "values", "kind", "message"), odd_frames())
-def test_odd_columns_are_named_when_they_are_first_seen(
-    names: str, values: list[Any], kind: type[Exception], message: str
-) -> None:
-    pandas = pytest.importorskip("pandas")
+def test_odd_columns_are_named_when_they_are_first_seen(names, values, kind, message, pd):
     y = np.arange(60) % 2
-    X = pandas.DataFrame({"a": np.arange(60.0), "b": values})
+    X = pd.DataFrame({"a": np.arange(60.0), "b": values})
     X.columns = [int(name) if name.isdigit() else name for name in names]
     calls: list[Any] = [lambda: make_stream_preprocessor(X, verbose=False)]
     if "3" in names:
@@ -72,9 +69,8 @@ def test_odd_columns_are_named_when_they_are_first_seen(
             call()
 
 
-def test_names_of_several_levels() -> None:
-    pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame({("a", "b"): [1.0, 2.0], ("a", "c"): [3.0, 4.0]})
+def test_names_of_several_levels(pd: Any) -> None:
+    X = pd.DataFrame({("a", "b"): [1.0, 2.0], ("a", "c"): [3.0, 4.0]})
     with pytest.raises(TypeError, match=r"Got \('a', 'b'\) of type tuple"):
         LagFeatures([("a", "b")], lags=1).partial_fit(X)
     assert LagFeatures([0], lags=1).partial_fit_transform(X).tolist() == [[0.0], [1.0]]

@@ -53,9 +53,7 @@ def literal_stitched(
 
 @examples(25)
 @given(seeds, st.integers(1, 400), st.sampled_from([0.01, 0.05, 0.3]), st.booleans())
-def test_stitched_boundary_by_its_formulas(
-    seed: int, n_rows: int, alpha: float, real: bool
-) -> None:
+def test_stitched_boundary_by_its_formulas(seed, n_rows, alpha, real):
     loss_a, loss_b = random_losses(seed, n_rows, real=real)
     result = anytime_comparison(loss_a, loss_b, alpha=alpha, boundary="stitched", record_every=1)
     means, half_widths, pvalues = literal_stitched(loss_a, loss_b, alpha)
@@ -67,9 +65,7 @@ def test_stitched_boundary_by_its_formulas(
 @BOTH
 @examples(40)
 @given(variance=st.floats(0, 1e7), alpha=st.floats(1e-4, 0.5))
-def test_the_p_value_is_the_inverse_of_the_interval(
-    boundary: str, variance: float, alpha: float
-) -> None:
+def test_the_p_value_is_the_inverse_of_the_interval(boundary, variance, alpha):
     shape = BOUNDARIES[boundary]
     radius = shape.radius(np.array([variance]), alpha)
     assert np.exp(shape.log_pvalue(radius, np.array([variance]))) == pytest.approx(alpha, rel=1e-5)
@@ -220,21 +216,6 @@ def test_certainty_can_be_lost_and_the_statement_says_so() -> None:
     assert "with early ahead; over all rows it is not certain any more" in statement
 
 
-def test_bad_input() -> None:
-    with pytest.raises(ValueError, match=r"loss_a\[1\] is 1.5, outside bounds=\(0, 1\)"):
-        anytime_comparison([0, 1.5], [0, 1])
-    with pytest.raises(ValueError, match=r"loss_b\[0\] is nan"):
-        anytime_comparison([0], [np.nan])
-    with pytest.raises(ValueError, match="bounds must be two finite, increasing numbers"):
-        anytime_comparison([0], [0], bounds=(0, np.inf))
-    with pytest.raises(ValueError, match=r"'mixture' or 'stitched'. Got 'normal'"):
-        anytime_comparison([0], [0], boundary="normal")
-    with pytest.raises(ValueError, match="alpha"):
-        anytime_comparison([0], [0], alpha=1.0)
-    with pytest.raises(ValueError, match="No rows were compared yet"):
-        anytime_comparison([], [])
-
-
 def test_the_asymptotic_boundary_needs_no_bounds_and_inverts_its_pvalue() -> None:
     losses = np.random.default_rng(3).lognormal(0.0, 0.5, (2, 4000)) * [[100.0], [105.0]]
     result = anytime_comparison(*losses, boundary="asymptotic", record_every=500)
@@ -255,8 +236,7 @@ def test_the_asymptotic_boundary_needs_no_bounds_and_inverts_its_pvalue() -> Non
         anytime_comparison(*losses, boundary="asymptotic", bounds=(0, 5))
 
 
-def test_the_asymptotic_boundary_keeps_its_level_where_means_are_nearly_normal() -> None:
-    rng = np.random.default_rng(0)
+def test_the_asymptotic_boundary_keeps_its_level_where_means_are_nearly_normal(rng):
     streams = rng.exponential(size=(150, 2, 3000)) ** 1.5
     found = [anytime_comparison(*pair, boundary="asymptotic").significant for pair in streams]
     assert np.mean(found) <= 0.08

@@ -60,8 +60,7 @@ def test_the_check_catches_an_interval_for_one_look(scenario: str) -> None:
 
 # A simulation of the stitched boundary apart from this library gave 1,100 rows.
 @pytest.mark.parametrize(("boundary", "rows"), [("stitched", 1100), ("mixture", 600)])
-def test_real_differences_are_found(boundary: str, rows: int) -> None:
-    rng = np.random.default_rng(0)
+def test_real_differences_are_found(boundary: str, rows: int, rng: np.random.Generator) -> None:
     first = []
     for _ in range(40):
         difference = rng.choice([-1, 0, 1], 5000, p=[0.025, 0.9, 0.075])

@@ -1,6 +1,8 @@
 """All results of comparisons say the same things by the same names."""
 
 import inspect
+import pickle
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ RNG = np.random.default_rng(0)
 LOSS_A = (RNG.random(3000) < 0.4).astype(int)
 LOSS_B = (RNG.random(3000) < 0.1).astype(int)
 TRUTH = np.zeros(3000, dtype=int)
+NONE = np.broadcast_to(0, 1).flags
 FOLDS = np.linspace(0.5, 0.6, 12)
 FUNCTIONS = {
     name: function
@@ -56,6 +59,10 @@ def test_results_say_who_is_better_and_how_sure(name: str) -> None:
     assert result.subject == ""
     assert "B" in str(result)
     assert repr(result).startswith(f"{type(result).__name__}(")
+    assert str(pickle.loads(pickle.dumps(result))) == str(result)
+    with pytest.raises(FrozenInstanceError):
+        result.names = ("B", "A")
+    assert not any(getattr(part, "flags", NONE).writeable for part in vars(result).values())
     if name == "q_statistic":
         assert (result.pvalue, result.significant, result.better) == (None, False, None)
         return
@@ -145,8 +152,7 @@ def test_statements_say_what_was_done(result, parts) -> None:
         ("anytime_comparison", ["difference", "lower", "upper", "pvalue"]),
     ],
 )
-def test_curves_are_frames(name: str, columns: list[str]) -> None:
-    pytest.importorskip("pandas")
+def test_curves_are_frames(name, columns, pd):
     result = FUNCTIONS[name](*ARGUMENTS[name])
     frame = result.to_frame()
     assert list(frame.columns) == ["row", *columns]

@@ -5,7 +5,6 @@ import pytest
 
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.stats import q_statistic
-from skstream.stats._q_statistic import RunningQStatistic
 from tests.stats._streams import random_losses
 
 MECHANISMS = [Cumulative(), SlidingWindow(25), FadingFactor(0.9)]
@@ -34,17 +33,6 @@ def test_swapping_the_models_changes_the_sign(forgetting) -> None:
     np.testing.assert_array_equal(there.values, -back.values)
     assert {there.ahead, back.ahead} == {"A", "B"}
     assert q_statistic(loss_a, loss_a, forgetting=forgetting, names=("m", "m")).ahead is None
-
-
-def test_bad_input() -> None:
-    with pytest.raises(ValueError, match=r"loss_a\[1\] is -1; the Q statistic needs nonnegative"):
-        q_statistic([0, -1], [0, 1])
-    with pytest.raises(ValueError, match=r"loss_b\[0\] is inf; every value must be finite"):
-        q_statistic([0, 1], [np.inf, 1])
-    with pytest.raises(ValueError, match="No rows were compared yet"):
-        RunningQStatistic().result()
-    with pytest.raises(ValueError, match="Unknown forgetting"):
-        RunningQStatistic("weekly")
 
 
 def test_equal_losses_are_said_to_be_equal_and_not_to_have_a_sign():

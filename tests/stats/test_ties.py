@@ -65,8 +65,7 @@ def test_near_ties_that_are_not_transitive_keep_their_order() -> None:
     np.testing.assert_array_equal(average_ranks(chain, rounding_of(chain)), [1.5, 2.0, 2.5])
 
 
-def test_a_diverged_fold_ties_no_others() -> None:
-    rng = np.random.default_rng(0)
+def test_a_diverged_fold_ties_no_others(rng: np.random.Generator) -> None:
     a, b = rng.random(12), rng.random(12)
     diverged_a, diverged_b = np.append(a, 1e14), np.append(b, 0.5)
     signs, more = sign_test(a, b), sign_test(diverged_a, diverged_b)
@@ -101,13 +100,12 @@ def test_two_huge_values_leave_the_small_differences_apart() -> None:
 
 
 @pytest.mark.parametrize("n", [20, 80])  # exact, and by SciPy's approximation
-@pytest.mark.parametrize("zero_method", ["wilcox", "pratt"])
-def test_rounding_changes_no_p_value(n: int, zero_method: str) -> None:
+def test_rounding_changes_no_p_value(n: int) -> None:
     rng = np.random.default_rng(2)
     steps = rng.integers(-3, 5, n)
-    exact = wilcoxon(steps, np.zeros(n), zero_method=zero_method)
+    exact = wilcoxon(steps, np.zeros(n))
     base = rng.integers(1, 9, n) / 10
-    rounded = wilcoxon(base + steps / 10, base, zero_method=zero_method)
+    rounded = wilcoxon(base + steps / 10, base)
     assert len(set((base + steps / 10) - base)) > 8
     assert rounded.pvalue == exact.pvalue
     assert (rounded.w_plus, rounded.n_zeros) == (exact.w_plus, exact.n_zeros)

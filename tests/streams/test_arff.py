@@ -62,8 +62,7 @@ def test_every_kind_of_attribute(tmp_path):
     assert stream.n_rows == 3
 
 
-def test_frames(tmp_path):
-    pd = pytest.importorskip("pandas")
+def test_frames(tmp_path, pd):
     frame, y = rows_of(ARFFStream(write(tmp_path, TEXT), "n", as_frame=True, chunk_size=2))
     assert frame["the day"].cat.categories.tolist() == ["Mon", "Tue", "Wed, or later"]
     assert frame["class"].tolist()[:2] == ["up", "down"]
@@ -164,7 +163,7 @@ SPARSE = """@relation r
 
 
 @pytest.mark.parametrize("chunk_size", [1, 2, 100])
-def test_sparse_rows(tmp_path, chunk_size):
+def test_sparse_rows(tmp_path, chunk_size, pd):
     nan = np.nan
     lines = ["{0 1.5, 1 'y', 3 yes}", "{}", "% {0 7}", '{2 ?,3 "yes"}', "", "{1 ?}"]
     lines[0] += " % up, {5}"
@@ -188,7 +187,6 @@ def test_sparse_rows(tmp_path, chunk_size):
         list(ARFFStream(path, "class", options={"missing": "error"}))
     X = sparse.vstack([X for X, _, _ in ARFFStream(path, "class", columns=["c", "a"])])
     np.testing.assert_array_equal(X.toarray(), np.array(expected)[:, [2, 0]])
-    pytest.importorskip("pandas")
     frame, _ = rows_of(ARFFStream(path, "class", as_frame=True, chunk_size=chunk_size))
     assert frame["b"].tolist()[:3] == ["y", "x", "x"]
     np.testing.assert_array_equal(frame["c"], np.array(expected)[:, 2])

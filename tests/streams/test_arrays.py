@@ -31,8 +31,7 @@ def test_sparse_rows_become_csr(kind):
     assert as_stream(csr, Y).X is csr
 
 
-def test_pandas_frames_are_sliced_and_keep_names_and_types():
-    pd = pytest.importorskip("pandas")
+def test_pandas_frames_are_sliced_and_keep_names_and_types(pd):
     frame = pd.DataFrame(
         {"b": np.arange(4, dtype=np.int8), "a": pd.Categorical(["x", "y", "x", "x"])},
         index=[9, 8, 7, 6],
@@ -47,13 +46,11 @@ def test_pandas_frames_are_sliced_and_keep_names_and_types():
     assert np.shares_memory(chunks[0][0]["b"].to_numpy(), frame["b"].to_numpy())
 
 
-def test_names_that_are_no_strings_are_no_names():
-    pd = pytest.importorskip("pandas")
+def test_names_that_are_no_strings_are_no_names(pd):
     assert as_stream(pd.DataFrame(X), Y).feature_names is None
 
 
-def test_polars_frames_are_sliced():
-    pl = pytest.importorskip("polars")
+def test_polars_frames_are_sliced(pl):
     frame = pl.DataFrame({"b": [1, 2, 3], "a": ["x", None, "y"]})
     stream = as_stream(frame, pl.Series([1, None, 0]), chunk_size=2)
     chunks = list(stream)
@@ -72,8 +69,7 @@ def test_memory_maps_are_never_copied(tmp_path):
         assert np.shares_memory(chunk, mapped)
 
 
-def test_a_column_of_texts_is_hashed_as_the_texts_alone():
-    pd = pytest.importorskip("pandas")
+def test_a_column_of_texts_is_hashed_as_the_texts_alone(pd):
     texts, y = ["up we go", "down", "up", "down again"] * 3, [1, 0, 1, 0] * 3
     evaluator = PrequentialEvaluator("accuracy", random_state=0)
     hashed = evaluator.evaluate(
@@ -87,8 +83,7 @@ def test_a_column_of_texts_is_hashed_as_the_texts_alone():
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 @pytest.mark.parametrize("column", [None, ["text"]])
-def test_names_of_columns_are_not_hashed_in_the_place_of_texts(engine, column):
-    pd = pytest.importorskip("pandas")
+def test_names_of_columns_are_not_hashed_in_the_place_of_texts(engine, column, pd):
     frame = pd.DataFrame({"text": ["up we go", "down", "up", "down again"]})
     step = HashingVectorizer(alternate_sign=False)
     if column is not None:  # a list of columns selects a frame
@@ -224,8 +219,7 @@ def test_a_bad_chunk_is_named(chunk, error, message):
         list(as_stream(chunks_with(chunk)))
 
 
-def test_columns_that_change_are_named():
-    pd = pytest.importorskip("pandas")
+def test_columns_that_change_are_named(pd):
     frame = pd.DataFrame(X, columns=["a", "b"])
     good = as_stream([(frame[:4], Y[:4]), (frame[4:], Y[4:])])
     assert len(list(good)) == 2
@@ -237,9 +231,7 @@ def test_columns_that_change_are_named():
         list(mixed)
 
 
-def test_arrow_tables_keep_the_names_of_their_columns() -> None:
-    pa = pytest.importorskip("pyarrow")
-    pytest.importorskip("pandas")
+def test_arrow_tables_keep_the_names_of_their_columns(pa, pd):
     columns = {"a": [1.0, 2.0], "b": [None, "x"]}
     for made in (pa.table(columns), pa.RecordBatch.from_pydict(columns)):
         stream = ArrayStream(made, [0, 1])

@@ -155,6 +155,13 @@ class PlaceInArray:
         return numbers + np.arange(len(numbers))
 
 
+def test_delays_are_drawn_alike_from_any_row_on():
+    stream = with_delay(SEA(3000, random_state=1), expon(scale=5.0))
+    whole = next(iter(stream)).meta["label_time"]
+    for start in (0, 1023, 1024, 2500):
+        np.testing.assert_array_equal(stream.rows(start, 3000)[2]["label_time"], whole[start:])
+
+
 @pytest.mark.parametrize("size", [1, 8, 11])
 @pytest.mark.parametrize(
     "make",
@@ -541,9 +548,7 @@ def test_features_of_other_names_are_refused_at_any_depth(name):
     assert MAKERS[name](one, one).feature_names == ["x", "y", "z"]
 
 
-def test_nominal_features_of_other_codes_are_refused(tmp_path):
-    pytest.importorskip("pyarrow")
-
+def test_nominal_features_of_other_codes_are_refused(tmp_path, pa, pd):
     def declared(kind, **options):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.arff"
         label = "@attribute c {u,v}\n@data\n"
@@ -561,7 +566,6 @@ def test_nominal_features_of_other_codes_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"\['1', '2', '3'\] in stream 1, and in \['1', '2', '4'"):
         concat(one, more, declared("{1,2,4}"))
     assert len(rows_of(concat(one, more))["y"]) == 4  # the same codes, as far as both have them
-    pytest.importorskip("pandas")
     concat(declared("{1,2}", as_frame=True), declared("{2,1}", as_frame=True))
 
 

@@ -109,7 +109,7 @@ def electricity(monkeypatch):
     return host
 
 
-def test_rows_come_in_their_order_and_are_downloaded_once(electricity, tmp_path, monkeypatch):
+def test_rows_come_in_their_order_and_are_downloaded_once(electricity, tmp_path, monkeypatch, pd):
     stream = fetch_electricity(data_home=tmp_path, chunk_size=4)
     assert [len(y) for _, y, _ in stream] == [4, 2]
     assert stream.y.tolist() == ["UP"] * 4 + ["DOWN"] * 2
@@ -119,7 +119,6 @@ def test_rows_come_in_their_order_and_are_downloaded_once(electricity, tmp_path,
     np.testing.assert_array_equal(stream.X[:2, 3], [0.056443, 0.051699])
     assert len(electricity.requests) == 4
     monkeypatch.setattr("sklearn.datasets._openml.urlopen", no_network)
-    pytest.importorskip("pandas")
     frame = fetch_electricity(data_home=tmp_path, as_frame=True).X
     assert frame["day"].cat.categories.tolist() == list("1234567")
     assert frame["day"].tolist() == list("222223")
@@ -189,7 +188,7 @@ def test_covertype_from_scikit_learns_cache(tmp_path, monkeypatch):
     assert stream.feature_names[0] == "Elevation"
 
 
-def test_kddcup99_from_scikit_learns_cache(tmp_path, monkeypatch):
+def test_kddcup99_from_scikit_learns_cache(tmp_path, monkeypatch, pd):
     X = np.array([[k, *[0] * 40] for k in range(3)], dtype=object)
     X[:, 1:4] = [[b"udp", b"http", b"SF"], [b"tcp", b"smtp", b"SF"], [b"icmp", b"http", b"S0"]]
     y = np.array([b"normal.", b"smurf.", b"normal."], dtype=object)
@@ -200,7 +199,6 @@ def test_kddcup99_from_scikit_learns_cache(tmp_path, monkeypatch):
     assert stream.X[:, :4].tolist() == [[0, 2, 0, 1], [1, 1, 1, 1], [2, 0, 0, 0]]
     assert stream.y.tolist() == ["normal.", "smurf.", "normal."]
     assert stream.feature_names[1] == "protocol_type"
-    pytest.importorskip("pandas")
     frame = fetch_kddcup99(data_home=tmp_path, as_frame=True).X
     assert frame["protocol_type"].tolist() == ["udp", "tcp", "icmp"]
 

@@ -107,8 +107,7 @@ def test_pieces_of_pandas_readers():
         list(once)
 
 
-def test_record_batch_readers():
-    pa = pytest.importorskip("pyarrow")
+def test_record_batch_readers(pa):
     batches = [record_batch(FRAME.iloc[k : k + 6]) for k in range(0, N_ROWS, 6)]
     reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
     stream = as_stream(reader, **NAMES)

@@ -177,8 +177,7 @@ def test_missing_values_are_refused_by_name(tmp_path):
         list(stream_of(tmp_path, GAPS, options={"missing": "error"}, columns=["s"]))
 
 
-def test_frames_have_all_declared_categories(tmp_path):
-    pd = pytest.importorskip("pandas")
+def test_frames_have_all_declared_categories(tmp_path, pd):
     stream = stream_of(tmp_path, GAPS, as_frame=True, chunk_size=2, options={"missing": 0})
     first, last = (X for X, _, _ in stream)
     assert first["s"].cat.categories.tolist() == ["a", "b"]
@@ -252,8 +251,7 @@ def test_nothing_is_read_for_declared_classes(tmp_path, monkeypatch):
     assert stream.classes.tolist() == ["a", "b"]
 
 
-def test_a_worker_gets_the_path_and_no_data(tmp_path):
-    rng = np.random.default_rng(0)
+def test_a_worker_gets_the_path_and_no_data(tmp_path, rng):
     columns = {"x": rng.random(10_000), "class": rng.integers(0, 2, 10_000).astype(str)}
     stream = stream_of(tmp_path, columns)
     X, _ = rows_of(stream)
@@ -270,8 +268,7 @@ def peak_bytes(chunks) -> int:
     return max(pa.total_allocated_bytes() - start + X.nbytes for X, _, _ in chunks)
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path):
-    rng = np.random.default_rng(0)
+def test_memory_does_not_grow_with_the_file(tmp_path, rng):
     peaks = {}
     for n_groups in (2, 40):
         n_rows = 1000 * n_groups

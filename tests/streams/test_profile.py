@@ -52,15 +52,7 @@ def same(one, other) -> bool:
     return all(np.array_equal(getattr(one, f), getattr(other, f), equal_nan=True) for f in NUMBERS)
 
 
-NUMBERS = (
-    "n_rows",
-    "n_missing",
-    "priors",
-    "majority_prior",
-    "persistence",
-    "succession",
-    "delta",
-)
+NUMBERS = ("n_rows", "n_missing", "priors", "majority_prior", "persistence", "succession", "delta")
 
 
 @examples(40)
@@ -104,8 +96,6 @@ def test_representations():
     assert text.startswith("LabelProfile(3 labels, 2 classes, 1 missing)")
     assert "P(T) persistence 0.5000" in text
     assert profile.advice in text
-    assert "<th>P(M) majority</th><td>0.6667</td>" in profile._repr_html_()
-    assert "<b>" not in label_profile(["<b>", "<b>"])._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -180,8 +170,7 @@ def prices(rng, n=6000):
     return price, label
 
 
-def test_a_column_that_is_the_label_is_named():
-    rng = np.random.default_rng(0)
+def test_a_column_that_is_the_label_is_named(rng, pd):
     price, label = prices(rng)
     noise, category = rng.normal(size=6000), np.where(label == "UP", "x", "y")
     X = np.column_stack([noise, price])
@@ -189,8 +178,7 @@ def test_a_column_that_is_the_label_is_named():
         profile = label_profile(as_stream(X, label))
     assert [(one.name, one.window) for one in profile.label_columns] == [("column 1", 48)]
     assert profile.label_columns[0].accuracy > 0.99
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"noise": noise, "kind": category, "flag": label == "UP"})
+    frame = pd.DataFrame({"noise": noise, "kind": category, "flag": label == "UP"})
     with pytest.warns(UserWarning, match="'kind' gives the label in 100.0 %.*'flag' gives"):
         label_profile(as_stream(frame, label))
 
@@ -250,8 +238,7 @@ def test_the_labels_of_a_stream_of_one_pass_are_profiled_alone():
     assert profile.label_columns == ()
 
 
-def test_the_label_of_electricity_is_read_off_a_price():
-    pytest.importorskip("pyarrow")
+def test_the_label_of_electricity_is_read_off_a_price(pa):
     path = data_path("electricity")
     with pytest.warns(UserWarning, match="'nswprice', less its mean over the 48 rows before"):
         profile = label_profile(ParquetStream(path, target="class"))
@@ -292,9 +279,8 @@ def test_the_time_at_which_the_label_was_known_less_that_of_the_row_is_the_label
     assert [(one.name, one.minus) for one in profile.label_columns] == [("known", "ordered")]
 
 
-def test_times_that_say_nothing_of_the_label_are_not_called_it():
-    pandas = pytest.importorskip("pandas")
+def test_times_that_say_nothing_of_the_label_are_not_called_it(pd):
     ordered, label, known = deliveries()
     other = np.roll(label, 1)
-    frame = pandas.DataFrame({"ordered": ordered, "known": known, "far": known.max()})
+    frame = pd.DataFrame({"ordered": ordered, "known": known, "far": known.max()})
     assert label_profile(as_stream(frame, other)).label_columns == ()

@@ -268,9 +268,7 @@ def test_numbers_that_are_missing_are_missing_times(tmp_path) -> None:
 
 @KINDS
 @pytest.mark.parametrize(("unit", "number"), [("ms", 1.7e9), ("s", 2.8e7), ("us", 1.7e12)])
-def test_a_unit_that_makes_times_in_1970_of_all_numbers_is_named(
-    kind, unit, number, tmp_path
-) -> None:
+def test_a_unit_that_makes_times_in_1970_of_all_numbers_is_named(kind, unit, number, tmp_path):
     path = file_of(tmp_path, table_of([int(number) + i for i in range(9)]), kind)
     stream = kind(path, "class", roles={"arrival": "when"}, options={"time_format": unit})
     words = f"All numbers in column 'when' are times in 1970 as time_format='{unit}' reads"

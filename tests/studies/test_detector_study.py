@@ -48,10 +48,7 @@ def test_every_seed_is_scored_as_if_it_were_alone():
         detector = detector if label == "ddm" else detector.set_params(threshold=40.0)
         alone = [
             score_detections(
-                detector.reset().update_many(make_losses(seed)),
-                DRIFTS,
-                tolerance=200,
-                n_rows=4000,
+                detector.reset().update_many(make_losses(seed)), DRIFTS, tolerance=200, n_rows=4000
             )
             for seed in STUDY.seeds
         ]
@@ -180,9 +177,8 @@ def tried(drifts, alarms, n_rows, steps):
         ((9,) * 7, False, (0, 2, 4)),
     ],
 )
-def test_share_of_rearrangements_is_that_of_every_one_tried(n_rows, same, steps, monkeypatch):
+def test_share_of_rearrangements_is_that_of_every_one_tried(n_rows, same, steps, monkeypatch, rng):
     monkeypatch.setattr("skstream.drift._score._MOST_STEPS", 3)
-    rng = np.random.default_rng(0)
     starts = [np.sort(rng.choice(n, 3, replace=False)).tolist() for n in n_rows]
     starts = [starts[0]] * len(n_rows) if same else starts
     alarms = [np.sort(rng.choice(n, 2, replace=False)) for n in n_rows]
@@ -226,8 +222,7 @@ def test_the_table_says_who_is_above_chance_and_who_raises_more():
     assert still.scores["a"]["false_alarm_rate"] > 0
 
 
-def test_scores_as_a_frame():
-    pytest.importorskip("pandas")
+def test_scores_as_a_frame(pd):
     frame = STUDY.to_frame()
     assert list(frame.columns) == [
         "detector",
@@ -264,11 +259,7 @@ def test_seeds_that_give_the_same_losses_are_named():
         ({"detectors": {"x": 3}}, TypeError, r"detectors\['x'\] must be a drift detector.*Got 3"),
         ({"detectors": {}}, TypeError, "at least one. Got {}"),
         ({"detectors": {"p": (PageHinkley(), "lambda", [1])}}, ValueError, "no parameter 'lambda'"),
-        (
-            {"detectors": {"p": (PageHinkley(), "delta")}},
-            ValueError,
-            "must be a detector, or",
-        ),
+        ({"detectors": {"p": (PageHinkley(), "delta")}}, ValueError, "must be a detector, or"),
         ({"detectors": {"p": (PageHinkley(), "delta", [])}}, ValueError, "at least one value"),
         ({"seeds": []}, ValueError, "at least one seed"),
         ({"tolerance": -1}, ValueError, "tolerance must be an integer >= 0. Got -1"),

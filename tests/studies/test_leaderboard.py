@@ -9,19 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
+import skstream as sk
 from benchmarks.verify_leaderboard import SCENARIOS, board
-from skstream import (
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    PrequentialEvaluator,
-    RandomClass,
-    RunOptions,
-    evaluate_over_streams,
-    load,
-    score_predictions,
-)
-from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats._anytime import MixtureBoundary
 from skstream.streams import SEA, Sine
@@ -40,11 +29,13 @@ from tests.evaluation._models import FailsLater
 
 MODELS = {
     "bayes": IncrementalGaussianNB(),
-    "majority": MajorityClass(),
-    "persistent": Persistent(),
-    "random": RandomClass(),
+    "majority": sk.MajorityClass(),
+    "persistent": sk.Persistent(),
+    "random": sk.RandomClass(),
 }
-EVALUATOR = PrequentialEvaluator(["kappa", "accuracy", "brier"], run=RunOptions(keep_tape=True))
+EVALUATOR = sk.PrequentialEvaluator(
+    ["kappa", "accuracy", "brier"], run=sk.RunOptions(keep_tape=True)
+)
 
 
 def sea(seed):
@@ -63,7 +54,7 @@ STREAMS = {"SEA": sea, "Sine": sine, "file": (X, Y)}
 
 @pytest.fixture(scope="module")
 def study():
-    return evaluate_over_streams(STREAMS, MODELS, range(2), evaluator=EVALUATOR)
+    return sk.evaluate_over_streams(STREAMS, MODELS, range(2), evaluator=EVALUATOR)
 
 
 @pytest.fixture(scope="module")
@@ -214,13 +205,13 @@ def test_rows_that_streams_share_count_once(kind):
         return {"labels": np.random.default_rng(0).integers(0, 2, 600)}
 
     def study_of(n):
-        models = {"a": RandomClass(random_state=1), "b": RandomClass(random_state=2)}
+        models = {"a": sk.RandomClass(random_state=1), "b": sk.RandomClass(random_state=2)}
         if kind == "beginnings":
             result = EVALUATOR.evaluate(models, stream(n)["evaluate"])
         else:
             y, rng = stream(n)["labels"], np.random.default_rng(1)
             answers = {name: np.where(rng.random(600) < 0.3, 1 - y, y) for name in models}
-            result = score_predictions(y, answers, metrics=["accuracy"])
+            result = sk.score_predictions(y, answers, metrics=["accuracy"])
         return SeedStudy(seeds=(0,), results=(result,))
 
     one, ten = (
@@ -262,20 +253,20 @@ def test_the_brier_score_is_certified_in_its_bounds(study):
 @pytest.mark.parametrize(
     ("evaluator", "words"),
     [
-        (PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=False)), "keep_tape=True"),
-        (KFoldEvaluator("accuracy", n_folds=2, run=RunOptions(keep_tape=True)), "fold"),
+        (sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=False)), "keep_tape=True"),
+        (sk.KFoldEvaluator("accuracy", n_folds=2, run=sk.RunOptions(keep_tape=True)), "fold"),
     ],
 )
 def test_it_needs_one_answer_per_row_on_a_tape(evaluator, words):
-    found = evaluate_over_streams({"SEA": sea}, MODELS, evaluator=evaluator)
+    found = sk.evaluate_over_streams({"SEA": sea}, MODELS, evaluator=evaluator)
     with pytest.raises(ValueError, match=words):
         found.leaderboard()
 
 
 def test_errors_of_regressors_have_no_bounds():
-    models = {"mean": MeanRegressor(), "last": PersistentRegressor()}
-    evaluator = PrequentialEvaluator("mae", run=RunOptions(keep_tape=True))
-    found = evaluate_over_streams({"x": (X, X[:, 0])}, models, evaluator=evaluator)
+    models = {"mean": sk.MeanRegressor(), "last": sk.PersistentRegressor()}
+    evaluator = sk.PrequentialEvaluator("mae", run=sk.RunOptions(keep_tape=True))
+    found = sk.evaluate_over_streams({"x": (X, X[:, 0])}, models, evaluator=evaluator)
     with pytest.raises(ValueError, match="errors of regressors have no bounds"):
         found.leaderboard()
 
@@ -283,8 +274,10 @@ def test_errors_of_regressors_have_no_bounds():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_a_model_that_failed_is_left_out_and_named():
     models = {**MODELS, "fails": FailsLater(n_rows=200)}
-    evaluator = PrequentialEvaluator("accuracy", error_score=np.nan, run=RunOptions(keep_tape=True))
-    found = evaluate_over_streams({"SEA": sea}, models, evaluator=evaluator).leaderboard()
+    evaluator = sk.PrequentialEvaluator(
+        "accuracy", error_score=np.nan, run=sk.RunOptions(keep_tape=True)
+    )
+    found = sk.evaluate_over_streams({"SEA": sea}, models, evaluator=evaluator).leaderboard()
     assert "fails" not in found.names
     assert "fails is left out: it failed on SEA (seed 0)" in str(found).replace("\n", " ")
 
@@ -296,14 +289,13 @@ def test_it_prints_what_it_certifies_and_is_saved_as_data(found, tmp_path):
     assert [line.split()[0] for line in lines[3:6]] == ["bayes", "majority", "persistent"]
     assert "possible" in lines[3]
     assert "may be the best by accuracy: bayes" in repr(found)
-    loaded = load(found.save(tmp_path / "board"))
+    loaded = sk.load(found.save(tmp_path / "board"))
     assert isinstance(loaded, Leaderboard)
     assert str(loaded) == text
     np.testing.assert_array_equal(loaded.log_evidence, found.log_evidence)
 
 
-def test_the_frame_shows_the_same(found):
-    pytest.importorskip("pandas")
+def test_the_frame_shows_the_same(found, pd):
     frame = found.to_frame()
     assert list(frame.index) == list(found.names)
     assert frame["ruled_out"].tolist() == found.ruled_out[-1].tolist()

@@ -20,10 +20,7 @@ def test_estimates_and_deviations_are_plain_means():
     rows = np.arange(1, N + 1)
     first = np.maximum(rows - 50, 0)
     faded = [np.average(WRONG[:t], weights=0.9 ** np.arange(t)[::-1]) for t in (1, 2, 700)]
-    expected = {
-        "all": total[rows] / rows,
-        "w": (total[rows] - total[first]) / (rows - first),
-    }
+    expected = {"all": total[rows] / rows, "w": (total[rows] - total[first]) / (rows - first)}
     for name, estimate in expected.items():
         assert selection.estimates[name] == pytest.approx(estimate)
         off = estimate - STEPS
@@ -81,8 +78,7 @@ def test_the_answer_is_for_people_and_evaluators():
     PrequentialEvaluator(forgetting=selection.best_forgetting)
 
 
-def test_frame_has_the_best_first():
-    pytest.importorskip("pandas", reason="a frame")
+def test_frame_has_the_best_first(pd):
     selection = select_forgetting(ZEROS, WRONG, STEPS)
     frame = selection.to_frame()
     assert frame["forgetting"][0] == selection.best
@@ -128,8 +124,7 @@ def test_columns_are_no_streams_of_one_row():
     assert one.n_compared == 1
 
 
-def test_a_frame_of_one_column_is_no_streams_of_one_row():
-    pd = pytest.importorskip("pandas", reason="a frame")
+def test_a_frame_of_one_column_is_no_streams_of_one_row(pd):
     frame = pd.DataFrame({"y": ZEROS})
     with pytest.raises(ValueError, match="y_true is a column"):
         select_forgetting(frame, pd.DataFrame({"y": WRONG}), 0.3)

@@ -136,8 +136,7 @@ def test_things_that_are_no_labels_are_refused():
         find_classes(np.array(["2020-01-01"], dtype="datetime64[D]"))
 
 
-def test_pandas_series():
-    pd = pytest.importorskip("pandas")
+def test_pandas_series(pd):
     plain = pd.Series(["b", None, "a"], index=[7, 8, 9])
     assert find_classes(plain).tolist() == ["a", "b"]
     assert encode(plain, ["a", "b"]).tolist() == [1, -1, 0]
@@ -146,8 +145,7 @@ def test_pandas_series():
     assert encode(nullable, [1, 3]).tolist() == [1, -1, 0]
 
 
-def test_pandas_categories():
-    pd = pytest.importorskip("pandas")
+def test_pandas_categories(pd):
     y = pd.Series(pd.Categorical(["b", None, "a"], categories=["b", "never", "a"]))
     assert encode(y, ["a", "b"]).tolist() == [1, -1, 0]
     assert find_classes(y).tolist() == ["a", "b"]
@@ -155,8 +153,7 @@ def test_pandas_categories():
         encode(y, ["a", "c"])
 
 
-def test_polars_series():
-    pl = pytest.importorskip("polars")
+def test_polars_series(pl):
     assert encode(pl.Series(["b", None, "a"]), ["a", "b"]).tolist() == [1, -1, 0]
     integers = pl.Series([3, None, 1])
     assert find_classes(integers).dtype.kind == "i"

@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 
 from skstream.utils import _numba
-from skstream.utils._numba import (
-    LOADING,
-    Jitted,
-    jit,
-    numba_enabled,
-)
+from skstream.utils._numba import LOADING, Jitted, jit, numba_enabled
 
 
 @jit
@@ -66,8 +61,7 @@ def test_disabled_numba_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     assert forms and set(forms) == {"uncompiled"}
 
 
-def test_compiled_functions_call_compiled_helpers() -> None:
-    numba = pytest.importorskip("numba")
+def test_compiled_functions_call_compiled_helpers(numba: Any) -> None:
     assert sum_of_doubles(np.arange(4.0)) == 12.0
     assert isinstance(sum_of_doubles.compiled, numba.core.registry.CPUDispatcher)
     assert sum_of_doubles.compiled is sum_of_doubles.compiled
@@ -75,9 +69,7 @@ def test_compiled_functions_call_compiled_helpers() -> None:
     assert sum_of_doubles.__name__ == "sum_of_doubles"
 
 
-def test_nothing_is_fused() -> None:
-    pytest.importorskip("numba")
-
+def test_nothing_is_fused(numba: Any) -> None:
     @jit
     def product_and_sum(a: float, b: float, c: float) -> float:
         return a * b + c
@@ -86,9 +78,7 @@ def test_nothing_is_fused() -> None:
     assert product_and_sum.compiled(a, a, -1.0 - 2.0**-29) == 0.0  # fused: 2^-60
 
 
-def test_division_by_zero_is_infinite() -> None:
-    pytest.importorskip("numba")
-
+def test_division_by_zero_is_infinite(numba: Any) -> None:
     @jit
     def inverse(x: float) -> float:
         return 1.0 / x
@@ -96,8 +86,7 @@ def test_division_by_zero_is_infinite() -> None:
     assert inverse.compiled(0.0) == np.inf
 
 
-def test_machine_code_that_cannot_be_kept_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    numba = pytest.importorskip("numba")
+def test_machine_code_that_cannot_be_kept_is_made_anew(monkeypatch, numba):
     original: Callable[..., object] = numba.njit
 
     def without_cache(*args: object, cache: bool = False, **kwargs: object) -> object:
@@ -109,8 +98,7 @@ def test_machine_code_that_cannot_be_kept_is_made_anew(monkeypatch: pytest.Monke
     assert Jitted(doubled.plain)(3.0) == 6.0
 
 
-def test_kept_code_has_another_name_once_a_helper_of_another_file_changes(tmp_path) -> None:
-    pytest.importorskip("numba")
+def test_kept_code_has_another_name_once_a_helper_of_another_file_changes(tmp_path, numba):
     names = set()
     for source in ("x + x", "2.0 * x", "x + x"):
         helper = tmp_path / "helper.py"
@@ -131,8 +119,7 @@ def tripled(x: float) -> float:
     return 3 * x
 
 
-def test_the_time_to_load_code_is_counted_once_for_each_type() -> None:
-    pytest.importorskip("numba")
+def test_the_time_to_load_code_is_counted_once_for_each_type(numba: Any) -> None:
     begin = LOADING.seconds
     assert tripled(1.0) == 3.0
     floats = LOADING.seconds
@@ -158,9 +145,7 @@ def long_to_compile(monkeypatch: pytest.MonkeyPatch) -> Any:
     return function
 
 
-def test_a_loop_is_compiled_once_the_work_is_worth_it(
-    spares: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loop_is_compiled_once_the_work_is_worth_it(spares, monkeypatch):
     function = long_to_compile(monkeypatch)
     for seconds, pays in ((0.25, False), (0.5, False), (0.25, True), (0.0, True)):
         function.announce(seconds)
@@ -168,9 +153,7 @@ def test_a_loop_is_compiled_once_the_work_is_worth_it(
 
 
 @pytest.mark.parametrize(("seconds", "pays"), [(0.5, False), (1.0, True), (np.inf, True)])
-def test_expected_work_counts_once(
-    seconds: float, pays: bool, spares: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_expected_work_counts_once(seconds, pays, spares, monkeypatch):
     function = long_to_compile(monkeypatch)
     for _ in range(3):
         function.expect(seconds)
@@ -178,9 +161,7 @@ def test_expected_work_counts_once(
     assert function.pays is pays
 
 
-def test_spared_calls_are_counted_and_give_the_same(
-    spares: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spared_calls_are_counted_and_give_the_same(spares, monkeypatch):
     monkeypatch.setattr(_numba, "_is_installed", lambda: True)
     function, before = long_to_compile(monkeypatch), LOADING.n_spared
     assert function(np.arange(4.0)) == 12.0
@@ -189,8 +170,7 @@ def test_spared_calls_are_counted_and_give_the_same(
     assert function.pays
 
 
-def test_machine_code_in_files_is_at_hand(tmp_path: Path, spares: None) -> None:
-    pytest.importorskip("numba")
+def test_machine_code_in_files_is_at_hand(tmp_path: Path, spares: None, numba: Any) -> None:
     file = tmp_path / "own_loop.py"
 
     def loaded(text: str) -> Any:
@@ -212,8 +192,7 @@ def test_machine_code_in_files_is_at_hand(tmp_path: Path, spares: None) -> None:
     assert not loaded(text + "\n\nMORE = 1\n").pays
 
 
-def test_a_numba_without_a_known_cache_compiles(spares: None) -> None:
-    pytest.importorskip("numba")
+def test_a_numba_without_a_known_cache_compiles(spares: None, numba: Any) -> None:
     function = Jitted(sum_of_doubles.plain)
     function.seconds = 1.0
     vars(function)["compiled"] = object()

@@ -101,11 +101,7 @@ def test_every_random_state_is_set_nested_ones_too():
     assert seed_estimator(seeded, 0, "sgd", 1) is seeded
     states = random_states(seeded)
     assert states == {path: derive_seed(0, "sgd", 1, path) for path in states}
-    assert set(states) == {
-        "rbf__random_state",
-        "bag__random_state",
-        "bag__estimator__random_state",
-    }
+    assert set(states) == {"rbf__random_state", "bag__random_state", "bag__estimator__random_state"}
     assert random_states(clone(seeded)) == states
 
 

@@ -9,18 +9,16 @@ from sklearn.naive_bayes import GaussianNB
 from skstream import KFoldEvaluator, MajorityClass, PrequentialEvaluator
 from skstream.metrics import kappa_score
 from skstream.streams import make_demo_stream
+from tests.evaluation._models import FailsLater
 
 STREAM = make_demo_stream(60, random_state=0)
 CONSTANT = np.zeros((20, 1)), ["a"] * 20
 
 
-class Breaks(MajorityClass):
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        raise OSError("no")
-
-
 def fails():
-    PrequentialEvaluator(error_score=0.0).evaluate({"a": Breaks(), "b": MajorityClass()}, STREAM)
+    PrequentialEvaluator(error_score=0.0).evaluate(
+        {"a": FailsLater(0), "b": MajorityClass()}, STREAM
+    )
 
 
 def undefined():

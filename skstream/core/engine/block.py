@@ -70,8 +70,7 @@ class SharedWork:
         kept = self._kept.get(place, [])
         for thing in kept:
             if thing.state is state or _are_alike(thing.state, state):
-                made: Made = thing.made
-                return made
+                return thing.made
         made = make()
         if key not in self._wanted_once:
             n_bytes = _bytes_of(made, of)
@@ -181,6 +180,8 @@ class Block:
     checkpoint : ndarray of shape (n_asks,), dtype int64, or None
         Where `ask_rows` are numbers of held-out rows, which are no rows of the stream: how many of
         its rows have come when each is asked.
+    learn_time, ask_time : ndarray of int64, or None
+        When the call of each is made, in microseconds since 1970; None where no model is told it.
     shared : SharedWork or None
         What other models that are shown the same block have made of it; None: there are none.
     n_learns, n_asks : int
@@ -200,6 +201,8 @@ class Block:
     learn_rows: np.ndarray | None = None
     ask_rows: np.ndarray | None = None
     checkpoint: np.ndarray | None = None
+    learn_time: np.ndarray | None = None
+    ask_time: np.ndarray | None = None
     shared: SharedWork | None = None
     n_learns: int = field(init=False)
     n_asks: int = field(init=False)
@@ -313,6 +316,8 @@ def _cut(block: Block, learns: slice, asks: slice) -> Block:
         learn_rows=_some(block.learn_rows, learns),
         ask_rows=_some(block.ask_rows, asks),
         checkpoint=_some(block.checkpoint, asks),
+        learn_time=_some(block.learn_time, learns),
+        ask_time=_some(block.ask_time, asks),
     )
 
 
@@ -329,6 +334,7 @@ def some_learns(block: Block, learns: np.ndarray, weight: np.ndarray | None) -> 
         stamp=n_before[block.stamp],
         batches=None if block.batches is None else np.unique(n_before[block.batches]),
         learn_rows=None if block.learn_rows is None else block.learn_rows[learns],
+        learn_time=None if block.learn_time is None else block.learn_time[learns],
     )
 
 

@@ -113,6 +113,7 @@ class Loop:
         self.seconds_asking = 0.0
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
+        self._is_told_time = hasattr(estimator, "time_passes")
         has_calls = direct and "row_calls" in vars(type(estimator))
         self.is_direct = has_calls and changed_methods(estimator) is None
         self._columns_are_known = False
@@ -147,6 +148,10 @@ class Loop:
         for is_ask, begin, end in block.calls():
             started = perf_counter()
             try:
+                if self._is_told_time:
+                    times = block.ask_time if is_ask else block.learn_time
+                    assert times is not None
+                    self.estimator.time_passes(np.datetime64(int(times[end - 1]), "us"))
                 if is_ask:
                     answers.append(self._ask(block, begin, end))
                 else:
@@ -174,8 +179,8 @@ class Loop:
             return block.n_learns > 0 and not (block.stamp < 1).any()
         if self.task.classes is None:
             return True
-        known: bool = self.estimator.classes_.tolist() == self.task.classes.tolist()
-        return known  # else the checks say what is wrong
+        # If not, the checks say what is wrong.
+        return self.estimator.classes_.tolist() == self.task.classes.tolist()
 
     def _run_directly(self, block: Block) -> np.ndarray:
         """Execute a block by calls of the model inside, as its users would write them."""
@@ -583,4 +588,5 @@ def _joined_learns(blocks: list[Block]) -> Block:
         y=np.concatenate([block.y for block in blocks]),
         weight=joined_weights(*((block.weight, block.n_learns) for block in blocks)),
         learn_rows=np.concatenate([block.learn_rows for block in blocks]),
+        learn_time=joined_weights(*((block.learn_time, block.n_learns) for block in blocks)),
     )

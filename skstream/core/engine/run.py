@@ -26,6 +26,7 @@ from skstream.core.engine.answers import (
 from skstream.core.engine.block import Block, RowStore, SharedWork, cuts, part_of
 from skstream.core.engine.kernel import ByKernel
 from skstream.core.engine.loop import ByLoop, LoopFailed
+from skstream.core.engine.times import RowTimes
 from skstream.core.timelines.delayed import DatedArrivals, DelayedTimeline, Labels
 from skstream.core.timelines.delayed_blocks import Features, block_in_company, with_current_features
 from skstream.core.timelines.timeline import Arrivals, Operations, Timeline
@@ -379,7 +380,10 @@ class Engine:
         self._timeline_of: list[int] = []
         self._chains: list[bool] = []  # models that answer rows that get no label again
         numbers: dict[int, int] = {}
+        told = []
         for model, timeline in zip(models, timelines, strict=True):
+            if hasattr(model.by_loop.estimator, "time_passes"):
+                told.append(model.by_loop.estimator)
             number = numbers.setdefault(id(timeline), len(numbers))
             if number == len(self._timelines):
                 self._timelines.append(timeline)
@@ -389,6 +393,7 @@ class Engine:
             self._chains.append(late and asks_row_by_row(model.by_loop.estimator))
         if any(self._chains):
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
+        self._times = RowTimes(told) if told else None
         self._store = RowStore()
         self._shared = SharedWork() if len(self.models) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []
@@ -438,6 +443,8 @@ class Engine:
         try:
             if isinstance(event, Arrivals):
                 assert y is not None
+                if self._times is not None:
+                    self._times.add(event)
                 self._store.add(event.first_row, X, y)
             elif isinstance(event, Labels):
                 assert y is not None
@@ -481,6 +488,8 @@ class Engine:
     def commit(self, step: Step) -> None:
         """Make the event that was executed last final, and forget the rows no longer needed."""
         self.states = step.states
+        if self._times is not None:
+            self._times.release(min(its.operations.settled for its in step.answered))
         self._store.release(step.answered[0].operations.released)
 
     def abandon(self) -> None:
@@ -499,8 +508,11 @@ class Engine:
     def _block(self, operations: Any) -> Block:
         if operations.checkpoint is not None and len(operations.ask_rows):
             assert self.held_out is not None
-            return self._store.block(operations, *self.held_out(operations.ask_rows))
+            block = self._store.block(operations, *self.held_out(operations.ask_rows))
+            return block if self._times is None else self._times.shown(block, operations)
         block = self._store.block(operations)
+        if self._times is not None:
+            block = self._times.shown(block, operations)
         if self._features is None:
             return block
         return with_current_features(block, operations, self._features)  # delayed labels only

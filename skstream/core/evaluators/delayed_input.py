@@ -202,7 +202,7 @@ class DatedRows(EncodedRows):
             X=X,
             y=np.full(n, space.nothing),
             arrival=np.broadcast_to(arrival.values, n),
-            given=np.broadcast_to(arrival.given, n),
+            given=np.broadcast_to(arrival.given, n, subok=True),
             label_time=np.full(n, np.inf),
             ids=np.fromiter(ids, dtype=object, count=n),
         )

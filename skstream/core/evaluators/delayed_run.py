@@ -100,8 +100,7 @@ class DelayedRun(EvaluationRun):
 
     @property
     def _timeline_state(self) -> DelayedState:
-        state: DelayedState = self._engine.states[0]
-        return state
+        return self._engine.states[0]
 
     @property
     def n_pending(self) -> int:
@@ -479,6 +478,7 @@ class DelayedRun(EvaluationRun):
             self.n_rows,
             is_given(rows.y),
             rows.weight,
+            rows.given,
             arrival=rows.arrival,
             label_time=rows.label_time,
             expected=np.isfinite(rows.label_time) | (rows.ids is not None),

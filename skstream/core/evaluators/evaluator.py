@@ -64,6 +64,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("decay", "fading_factor"), "forgetting='fading:{}'"),
     **dict.fromkeys(("metric", "scoring"), "metrics={!r}"),
     **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}"},
+    **dict.fromkeys(("k", "n_splits", "cv"), "n_folds={!r}"),
     **dict.fromkeys(("max_samples", "n_rows"), "streams.take_rows(stream, {!r}) as the stream"),
     **{one: f"run=RunOptions({one}={{!r}})" for one in ("checkpoint", "kernels", "keep_tape")},
     **{one.name: f"polling=Polling({one.name}={{!r}})" for one in fields(Polling)},
@@ -222,7 +223,7 @@ class StreamEvaluator(BaseEstimator):
             Models with ``partial_fit``. They are cloned, and do not change.
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
             Features in time order; or, without `y`, any iterable of chunks ``(X, y)`` or
-            ``(X, y, meta)``.
+            ``(X, y, meta)``, a data set of River, or any iterable of rows ``(dict, y)``.
         y : array-like of shape (n_rows,), default=None
             Labels or targets.
         classes : array-like of shape (n_classes,), default=None
@@ -489,7 +490,7 @@ class StreamEvaluator(BaseEstimator):
             )
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
-        elif n_rows and self.batch_size > n_rows:
+        elif n_rows and self.batch_size > n_rows and not self.scored_sets:
             first = f" but the first, as many as n_warmup={self.n_warmup}," if self.n_warmup else ""
             warn(
                 f"batch_size={self.batch_size} is more than the {n_rows:,} rows: all{first} are "

@@ -56,6 +56,10 @@ class HoldoutEvaluator(StreamEvaluator):
         and the last.
     holdout_size : int, default=None
         Rows of each set from a stream of fresh ones; None: as many as `every`.
+    batch_size : int, default=1
+        Rows that are learnt in one ``partial_fit``; `every` must be a multiple of it, so that no
+        batch is incomplete at a checkpoint. More than 1 is another protocol than row by row. With
+        "next" the warm-up is a batch of its own.
 
     See Also
     --------
@@ -95,9 +99,9 @@ class HoldoutEvaluator(StreamEvaluator):
         **COMMON_CONSTRAINTS,
         "every": [COUNT],
         "holdout_size": [COUNT, None],
+        "batch_size": [COUNT],
     }
-    #: Rows are learnt one by one, and each set is scored on its own, at every checkpoint.
-    batch_size = 1
+    #: Each set is scored on its own, at every checkpoint.
     forgetting: Any = field(init=False, default="cumulative")
     record_every: int | None = field(init=False, default=None)
     #: The iterator from which a run of this evaluator has taken held-out rows.
@@ -105,6 +109,7 @@ class HoldoutEvaluator(StreamEvaluator):
     holdout: Any
     every: int = 1000
     holdout_size: int | None = None
+    batch_size: int = 1
 
     def _n_answers(self, n_rows: int) -> int:
         if isinstance(self.holdout, str):
@@ -125,6 +130,12 @@ class HoldoutEvaluator(StreamEvaluator):
                 f"holdout is a tuple of {len(holdout)}; one set of rows is a tuple of two, (X, y), "
                 "and fresh sets come from a stream, such as a list of chunks."
             )
+        if self.every % self.batch_size:
+            whole = self.every + self.batch_size - self.every % self.batch_size
+            raise ValueError(
+                f"every={self.every} is no multiple of batch_size={self.batch_size}: a batch would "
+                f"be incomplete at a checkpoint. Pass every={whole}, or another batch_size."
+            )
         if self.holdout_size is not None and isinstance(holdout, str | tuple):
             raise ValueError(
                 "holdout_size is the size of fresh sets from a stream; here the holdout is "
@@ -137,10 +148,10 @@ class HoldoutEvaluator(StreamEvaluator):
 
     def _timelines(self, seed: int) -> list[Timeline]:
         if isinstance(self.holdout, str):
-            return [NextRowsTimeline(self.every, self.n_warmup)]
+            return [NextRowsTimeline(self.every, self.n_warmup, self.batch_size)]
         # The size of a fixed set is known once its rows have been read.
         fresh = not isinstance(self.holdout, tuple)
-        return [HoldoutTimeline(self.every, self._size, fresh, self.n_warmup)]
+        return [HoldoutTimeline(self.every, self._size, fresh, self.n_warmup, self.batch_size)]
 
     def _plain_parameters(self) -> dict[str, Any]:
         described = copy(self).set_params(holdout=_in_words(self.holdout))
@@ -153,9 +164,8 @@ class HoldoutEvaluator(StreamEvaluator):
             )
         held_out = as_held_out(self.holdout, self._size, settings.classes, settings.missing_labels)
         if held_out is not None and not held_out.is_fresh:
-            settings.timelines[:] = [
-                HoldoutTimeline(self.every, held_out.size, False, self.n_warmup)
-            ]
+            timeline: Any = settings.timelines[0]
+            settings.timelines[:] = [replace(timeline, size=held_out.size)]
         if stream is not None and held_out is not None:
             held_out.warn_of_overlap(stream)
         return partial(HoldoutRun, settings, held_out)

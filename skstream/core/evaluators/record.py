@@ -15,8 +15,10 @@ import scipy
 import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_info
 
+from skstream.base import learning_parts
 from skstream.core.evaluators.settings import Settings
 from skstream.core.timelines.timeline import Timeline
 from skstream.utils._content import PLAIN, NotComparable, content, is_unordered, name_of
@@ -186,6 +188,9 @@ def described(models: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     for name, model in models.items():
         parameters = _parameters_of(model)
         found[name] = texts = {"class": name_of(type(model))}
+        for part in learning_parts(model, refitted=False):
+            if type(part) is Pipeline or getattr(part, "_is_made_of_pipeline", False):
+                texts["taken"] = "its Pipeline as the StreamPipeline of the same steps"
         # Models among the parameters whose own parameters are also among them.
         listed = set()
         for one, value in parameters.items():

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from skstream._meta import MetaClassifier
 from skstream.base import check_can_learn, learning_parts, nested, without_predict
 from skstream.core.engine.answers import Task, failures_named, states_first_answer
 from skstream.core.engine.run import Unanswered
@@ -29,12 +28,14 @@ from skstream.utils._labels import LabelSpace, as_labels, distinct_labels, liste
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 from skstream.utils._validation import (
+    as_learner,
     differs_from_new,
     fitted_copy,
     is_fitted,
     is_plain,
     is_regressor,
     plain_parts,
+    tags_of,
     unfitted_copy,
 )
 from skstream.utils._warnings import warn
@@ -374,7 +375,7 @@ def named_models(models: Any) -> dict[str, Any]:
         named = names_as_text(models, "models")
     else:
         is_one = isinstance(models, (str, bytes)) or hasattr(models, "partial_fit")
-        several = isinstance(models, Sequence) and not (is_one or is_foreign(models))
+        several = isinstance(models, Sequence) and not (is_one or adapted(models) is not models)
         named, listed_models = {}, list(map(adapted, models if several else [models]))
         names, seen = list(map(name_of, listed_models)), Counter[str]()
         for name, model in zip(names, listed_models, strict=True):
@@ -401,6 +402,11 @@ def named_models(models: Any) -> dict[str, Any]:
             raise TypeError(f"Model '{name}': {error}") from error
         if not hasattr(model, "predict"):
             raise TypeError(f"Model '{name}': {without_predict(model)}")
+        if tags_of(model).estimator_type == "clusterer":
+            raise TypeError(
+                f"Model '{name}' is a clusterer: it answers numbers of clusters, which are not "
+                "labels."
+            )
         with failures_named(name, 0, "being copied"):
             list(nested(model))  # asks for the parameters that a copy is made from
     return named
@@ -615,8 +621,12 @@ def check_protocol(
     """
     for name, model in models.items():
         for part in learning_parts(model):
-            if isinstance(part, MetaClassifier):
-                part.check_fresh_models()
+            if part is not model and hasattr(part, "time_passes"):
+                raise ValueError(
+                    f"{type(part).__name__} inside model '{name}' counts time, and only the model "
+                    "that is evaluated is told it, not one inside another. Let it count rows, or "
+                    f"put {type(model).__name__} inside it."
+                )
             if isinstance(part, type) or not hasattr(part, "why_not_evaluated"):
                 continue
             fitted = warm_start and is_fitted(part)
@@ -639,16 +649,12 @@ def offer_adapter(is_known: Callable[[Any], bool], adapt: Callable[[Any], Any]) 
     _ADAPTERS[is_known] = adapt
 
 
-def is_foreign(model: Any) -> bool:
-    """Whether an object is a model of a library whose models are adapted."""
-    return not hasattr(model, "partial_fit") and any(is_known(model) for is_known in _ADAPTERS)
-
-
 def adapted(model: Any) -> Any:
-    """Return a model of another library as an estimator; anything else as it is."""
-    if not is_foreign(model):
+    """Return a model of another library as an estimator; others as they learn along a stream."""
+    if hasattr(model, "partial_fit"):
         return model
-    return next(adapt for is_known, adapt in _ADAPTERS.items() if is_known(model))(model)
+    known = (adapt for is_known, adapt in _ADAPTERS.items() if is_known(model))
+    return next(known, as_learner)(model)
 
 
 def name_of(model: Any) -> str:

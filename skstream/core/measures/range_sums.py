@@ -9,6 +9,7 @@ import numpy as np
 from skstream.core.measures.class_tables import (
     Coded,
     a_few,
+    leading_codes,
     leading_codes_in_window,
     sums_between,
     sums_in_window,
@@ -115,6 +116,13 @@ class RangeSums(RunningSums[Ranges]):
     def _remember(self, rows: ScoredRows) -> None:
         """Keep the rows that may still count after the last of them."""
         self.tail = rows[self._starts(rows, np.array([len(rows)]), None)[0] :].copy()
+
+    def _sum(self, series: Series, values: Array, counted: Ranges, number: int) -> Floats:
+        return range_sums(values, counted.starts, counted.stops)
+
+    def _table(self, kind: str, rows: Coded, counted: Ranges, number: int) -> Iterator[Floats]:
+        for start, stop in counted.pairs:
+            yield sums_between(rows.part(slice(start, stop)), [stop - start], self.n_classes)
 
     def _take(self, series: Series, sums: Floats, counted: Ranges) -> Floats:
         return sums[counted.places]
@@ -228,12 +236,55 @@ class WindowOfTimeSums(RangeSums):
         now = rows.time[np.maximum(stops - 1, 0)] if now is None else now
         return np.searchsorted(rows.time, now - self.duration, "right")
 
-    def _sum(self, series: Series, values: Array, counted: Ranges, number: int) -> Floats:
-        return range_sums(values, counted.starts, counted.stops)
 
-    def _table(self, kind: str, rows: Coded, counted: Ranges, number: int) -> Iterator[Floats]:
-        for start, stop in counted.pairs:
-            yield sums_between(rows.part(slice(start, stop)), [stop - start], self.n_classes)
+class BlockSums(RangeSums):
+    """Sums over the last whole block of rows; before the first is whole, over all rows so far.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kinds of elementary series to carry.
+    n_classes : int
+        Number of classes; 0 for regression.
+    n_models : int
+        Number of models.
+    block_size : int
+        Number of rows.
+    """
+
+    def __init__(
+        self, kinds: Iterable[KindOf], n_classes: int, n_models: int, block_size: int
+    ) -> None:
+        super().__init__(kinds, n_classes, n_models)
+        self.block_size = block_size
+
+    ends_at_rows = False  # the block may have ended before
+
+    def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
+        first = self.n_rows - (0 if self.tail is None else len(self.tail))
+        return np.maximum(self.newest(first + stops) - self.block_size, 0) - first
+
+    def _begin(
+        self, rows: ScoredRows, ends: Integers, now: Array | None
+    ) -> tuple[ScoredRows, Ranges]:
+        n_before = self.n_rows
+        remembered, counted = super()._begin(rows, ends, now)
+        stops = self.newest(n_before + ends) - n_before + counted.n_old
+        return remembered, counted._replace(stops=stops)
+
+    def newest(self, ends: Integers) -> Integers:
+        """Return the number of rows up to the end of the last whole block."""
+        return np.where(ends < self.block_size, ends, ends - ends % self.block_size)
+
+    def _leading(self, rows: ScoredRows, counted: Ranges) -> Array:
+        codes, starts = np.empty(len(counted.stops), dtype=np.int64), counted.starts
+        for start in np.unique(starts).tolist():
+            stops = counted.stops[starts == start]
+            block = Coded.of(rows[start : int(stops[-1])], "label")
+            codes[starts == start] = leading_codes(block, np.zeros(self.n_classes))[0][
+                stops - start
+            ]
+        return codes
 
 
 class SetSums(RangeSums):
@@ -265,8 +316,7 @@ def range_sums(values: Array, starts: Integers, stops: Integers) -> Floats:
     """
     if values.dtype == bool:
         total = prefix_sums(values)
-        counts: Floats = (total[stops] - total[starts]).astype(np.float64)
-        return counts
+        return (total[stops] - total[starts]).astype(np.float64)
     sums, lengths, stops = np.zeros(len(stops)), stops - starts, stops.copy()
     blocks, size = np.asarray(values, dtype=np.float64), 1
     while len(lengths) and size <= lengths.max():

@@ -272,7 +272,7 @@ class Scores:
                         group.tape.models(slice(number, number + 1)),
                         sums.alpha,
                         self.classes,
-                        np.stack((sums.oldest(number, stops), stops))
+                        np.stack((sums.oldest(number, stops), sums.newest(stops)))
                         + len(group.tape)
                         - group.n_scored,
                         checkpoints.tolist(),

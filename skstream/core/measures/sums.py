@@ -248,6 +248,10 @@ class RunningSums(ABC, Generic[Counted]):
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the oldest row that counts for a model after ``ends[i]`` scored rows."""
 
+    def newest(self, ends: Integers) -> Integers:
+        """Return the number of rows up to the newest that counts after ``ends[i]`` scored rows."""
+        return ends
+
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
         copied = self.copy()

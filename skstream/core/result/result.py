@@ -11,12 +11,14 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
+from sklearn.utils import Bunch
 
 from skstream.core.forgetting import Forgetting
 from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure
 from skstream.core.result.select import (
     as_passed,
+    cost_columns,
     curve_of_one,
     end_at_failures,
     final_value,
@@ -34,6 +36,7 @@ from skstream.core.rows.stream import Drift
 from skstream.core.run.input import why_no_weight
 from skstream.core.run.run_outcome import Cost, ResultHeader, RunOutcome
 from skstream.core.run.tape import Tape, ValuesByModel, fold_columns, tape_of
+from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import display, optional_import, report
 from skstream.utils._saved import NOT_SAVED, save_npz
 from skstream.utils._warnings import warn
@@ -80,6 +83,17 @@ class ResultDetails:
     labels_read: str = ""
     generator: str = ""
     record: dict[str, Any] = field(default_factory=dict)
+
+
+#: What is looked for on a result, and where it is.
+_ELSEWHERE = {
+    **{f"{one}_test": f' Use compare("a", "b", test="{one}").' for one in ("sign", "mcnemar")},
+    **{one: f' Use compare("a", "b", test="{one}").' for one in ("wilcoxon", "mcnemar")},
+    "q_statistic": ' Use compare("a", "b", test="q").',
+    **dict.fromkeys(("summary", "table"), " Print the result, or use report()."),
+    **dict.fromkeys(("to_dataframe", "to_pandas"), " Use to_frame()."),
+    **dict.fromkeys(("best", "ranking"), " Use rank()."),
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -210,18 +224,27 @@ class EvaluationResult:
         """Numbers of the bins under delayed labels; None: this result has no bins."""
         return None
 
+    def __getattr__(self, name: str) -> Any:
+        """Say by what other name that is which is looked for."""
+        hint = _ELSEWHERE.get(name) or did_you_mean(name, dir(type(self)))
+        if name in vars(self).get("measures", ()):
+            hint = f" Use scores, as in result.scores[model][{name!r}]."
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.{hint}")
+
     @property
     def scores(self) -> dict[str, dict[str, float]]:
         """Final value by model and measure, under the first mechanism.
+
+        A measure is also an attribute: ``scores["sgd"].kappa_temporal``.
 
         The mean over folds; under delayed labels the value of the last bin. For others:
         ``result.select(forgetting="recent", bins=0).scores``.
         """
         forgetting = self.forgetting_names[0]
         return {
-            model: {
-                metric: final_value(curve) for metric, curve in by_forgetting[forgetting].items()
-            }
+            model: Bunch(
+                **{metric: final_value(one) for metric, one in by_forgetting[forgetting].items()}
+            )
             for model, by_forgetting in self.values.items()
         }
 
@@ -243,7 +266,7 @@ class EvaluationResult:
             for metric in self.metric_names
         }
         return {
-            model: {metric: of_metric[place] for metric, of_metric in means.items()}
+            model: Bunch(**{metric: of_metric[place] for metric, of_metric in means.items()})
             for place, model in enumerate(self.values)
         }
 
@@ -319,8 +342,7 @@ class EvaluationResult:
         """
         by_forgetting = pick(self.values, model, "model")
         metric, forgetting = named(self, metric, forgetting)
-        curve: np.ndarray = by_forgetting[forgetting][metric]
-        return curve
+        return by_forgetting[forgetting][metric]
 
     def to_frame(self) -> Any:
         """Return all values as a tidy data frame.
@@ -333,6 +355,28 @@ class EvaluationResult:
         """
         pandas = optional_import("pandas", "to_frame()")
         return pandas.DataFrame(tidy_columns(self))
+
+    def costs_to_frame(self) -> Any:
+        """Return the costs along the stream as a tidy data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns model, fold, row, seconds, size: a row for each checkpoint. After row there is
+            time, where there are `times`. ``seconds`` are those in the model until then. They are
+            noted at the ends of steps, each of which takes about a fifth of a second, and are
+            divided by rows in between. ``size`` is that in bytes as it was last measured, NaN
+            before: to measure it, the model is pickled, which is done only when the number of rows
+            has doubled (from 1,024 on) and at the end; of models of other libraries at the end
+            alone.
+
+        Raises
+        ------
+        ValueError
+            If they are not known, as in files of earlier versions.
+        """
+        pandas = optional_import("pandas", "costs_to_frame()")
+        return pandas.DataFrame(cost_columns(self))
 
     def rescore(
         self,
@@ -433,8 +477,8 @@ class EvaluationResult:
 
     def compare(
         self,
-        a: str,
-        b: str,
+        a: str | None = None,
+        b: str | None = None,
         *,
         test: str = "auto",
         metric: str | Measure | None = None,
@@ -446,16 +490,18 @@ class EvaluationResult:
         over_time: bool = False,
         **options: Any,
     ) -> Any:
-        """Test whether two models differ.
+        """Test whether two models differ, or any of all: ``compare(test="friedman")``.
 
         Parameters
         ----------
-        a, b : str
-            Names of the models. Choose them before you look at the scores: the best of several,
-            tested because it is the best, is called better too often. Use `rank` for several
-            models, or divide ``alpha`` by the number of pairs.
-        test : {"auto", "wilcoxon", "sign", "anytime", "mcnemar", "q"}, default="auto"
-            "wilcoxon" and "sign" compare the values of `metric` over folds. The others compare the
+        a, b : str, default=None
+            Names of the models; None, with ``test="friedman"`` alone: all models. Choose them
+            before you look at the scores: the best of several, tested because it is the best, is
+            called better too often. Use `rank` for several models, or divide ``alpha`` by the
+            number of pairs.
+        test : {"auto", "wilcoxon", "sign", "friedman", "anytime", "mcnemar", "q"}, default="auto"
+            "wilcoxon" and "sign" compare the values of `metric` over folds; so does "friedman", of
+            any number of models, as `rank` does. The others compare the
             losses row by row: "anytime" is valid for any number of looks at the result. "auto" is
             "wilcoxon" for several folds and "anytime" for one (that of `fold`, if given).
         metric : str or Measure, default=None
@@ -486,8 +532,8 @@ class EvaluationResult:
             "anytime" always do. Its checkpoints count the rows compared. The tests over folds
             compare at one row.
         **options
-            Passed to the function of `skstream.stats`, such as ``alpha`` or ``zero_method``. Log
-            losses are at most 36.04; with ``bounds=(0, 5)`` those above 5 are clipped to it, which
+            Passed to the function of `skstream.stats`, such as ``alpha``. Log losses are at most
+            36.04; with ``bounds=(0, 5)`` those above 5 are clipped to it, which
             makes "anytime" more certain. ``boundary="asymptotic"`` takes losses without bounds,
             and holds as rows become many, if no few large losses decide the mean.
 
@@ -629,10 +675,9 @@ class EvaluationResult:
         ...     result.report(Path(folder, "report")).name
         'report.html'
         """
-        written: Path = report("page", "write_page")(
+        return report("page", "write_page")(
             self, path, title=title, also=also, alpha=alpha, detections=detections or {}
         )
-        return written
 
     def to_markdown(self, *, digits: int = 4) -> str:
         """Return the scores as a Markdown table: the best bold, naive guesses marked.

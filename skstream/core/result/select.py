@@ -71,6 +71,11 @@ def select(
         name: [ends[place] for place in fold_places or range(len(ends))]
         for name, ends in _of(result.failed_at, names).items()
     }
+    costs = _of(result.costs, names)
+    if fold_places is not None:
+        for name, cost in costs.items():
+            curves = [cost.curves[place] for place in fold_places] if cost.curves else []
+            costs[name] = replace(cost, curves=curves)
     failed = [name for name, ends in failed_at.items() if set(ends) != {None}]
     fitted = result.models
     if fitted is not None:
@@ -93,7 +98,7 @@ def select(
         },
         measures=_of(result.measures, measures),
         tape=None if result.tape is None else _tape(result.tape, names, fold_places),
-        costs=_of(result.costs, names),
+        costs=costs,
         paths=_of(result.paths, names),
         models=fitted,
         failures=_of(result.failures, failed),
@@ -248,6 +253,32 @@ def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
     return columns
 
 
+def cost_columns(result: "EvaluationResult") -> dict[str, Any]:
+    """Columns of the frame of costs; an error where they are not known along the stream."""
+    if not any(cost.curves for cost in result.costs.values()):
+        raise ValueError(
+            "This result does not know its costs along the stream: no model was run, or a version "
+            "of skstream that did not note them has saved it."
+        )
+    columns: dict[str, list[Any]] = {name: [] for name in ("model", "fold", "row", "time")}
+    columns |= {"seconds": [], "size": []}
+    rows = result.checkpoints
+    for name, cost in result.costs.items():
+        for fold, noted in zip(result.folds, cost.curves, strict=True):
+            noted = np.concatenate([np.zeros((1, 3)), noted])
+            noted = noted[np.append(np.diff(noted[:, 0]) > 0, True)]
+            size = noted[np.searchsorted(noted[:, 0], rows, side="right") - 1, 2]
+            columns["model"].append(np.repeat(name, len(rows)))
+            columns["fold"].append(np.repeat(fold, len(rows)))
+            columns["row"].append(rows)
+            columns["time"].append(() if result.times is None else result.times)
+            columns["seconds"].append(np.interp(rows, noted[:, 0], noted[:, 1]))
+            columns["size"].append(np.where(size == 0.0, np.nan, size))
+    if result.times is None:
+        del columns["time"]
+    return {name: np.concatenate(parts) for name, parts in columns.items()}
+
+
 def check_at(at: int | None) -> None:
     """Raise an error if a row is no number from 1 on."""
     if at is not None:
@@ -289,8 +320,7 @@ def _written(value: Any) -> str:
 
 def curve_of_one(curve: np.ndarray) -> np.ndarray:
     """Values at the checkpoints: mean over folds, in the last bin."""
-    values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
-    return values
+    return (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
 
 
 def last_of_curves(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.core.rows.chunk import Chunk, last_time, table_times
+from skstream.core.rows.dicts import as_chunks, frame_of, holds_rows
 from skstream.core.rows.stream import Drift, Stream, as_drifts
 from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import find_classes, lose_digits
@@ -195,7 +196,7 @@ class ChunkStream(Stream):
 
     def chunks(self) -> Iterable[Any]:
         """Chunks of the source, from its beginning."""
-        return self._opened()
+        return as_chunks(self._opened())
 
     def _opened(self) -> Iterable[Any]:
         """What the source yields, from its beginning."""
@@ -289,7 +290,9 @@ def as_stream(
         sparse formats are converted once). Or texts, one per row: a list, array or series without
         columns, for models that begin with a vectorizer; none may be missing. Without `y`: a
         `Stream` (returned as it is), any iterable of ``(X, y)`` or ``(X, y, meta)``, or a function
-        that returns one. An iterator is accepted and can be iterated once. With `target`: a frame
+        that returns one. An iterator is accepted and can be iterated once. Or a data set of River,
+        or any iterable of pairs ``(dict, y)``, which are single rows: they are read to their end,
+        and become a pandas frame with NaN where a row lacks a feature. With `target`: a frame
         that holds the labels, too (pandas, polars, Arrow table or record batch, dict of columns),
         or a source of such frames.
     y : array-like of shape (n_rows,), default=None
@@ -379,6 +382,8 @@ def as_stream(
                 f"y is missing: X is a {type(X).__name__}, which holds no labels.{more}"
             )
         return ArrayStream(X, y, chunk_size=chunk_size, **meta)
+    if y is None and holds_rows(X):
+        return ArrayStream(*frame_of(X), chunk_size=chunk_size, **meta)
     given = [name for name, values in {"y": y, **meta}.items() if values is not None]
     if given:
         raise _beside_chunks(X, given[0])

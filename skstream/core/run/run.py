@@ -42,6 +42,8 @@ from skstream.utils._times import check_arrivals, clock
 _NUMBERS = re.compile(r"(u?int|float)\d+", re.IGNORECASE)
 #: Rows after which the size of the models is measured first, and then whenever they have doubled.
 _FIRST_MEASURED = 1024
+#: Seconds are noted at most whenever the rows have grown by one part in so many.
+_NOTED = 256
 #: Intended duration of one step, in seconds.
 TARGET = 0.2
 FIRST_SIZE = 16
@@ -127,6 +129,7 @@ class EvaluationRun(Exclusive):
         self._scores = RunScores(settings, self._places, width)
         self._scoring = scoring or AskedOnce(settings.classes, settings.n_scores)
         self._measured_at = _FIRST_MEASURED
+        self._noted_at = 1
         self._n_unlabelled = 0
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out
         self.n_rows = 0
@@ -412,7 +415,7 @@ class EvaluationRun(Exclusive):
         return begin + self._pace.size
 
     def _take_step(self, rows: EncodedRows) -> None:
-        arrivals = Arrivals(self.n_rows, is_given(rows.y), rows.weight)
+        arrivals = Arrivals(self.n_rows, is_given(rows.y), rows.weight, rows.came)
         self._take_event(partial(self._note_arrived, rows), arrivals, rows.X, rows.y)
 
     def _take_event(self, note: Note, *event: Any) -> None:
@@ -452,6 +455,12 @@ class EvaluationRun(Exclusive):
                             meter.measure(model)
                     while self._measured_at <= self.n_rows:
                         self._measured_at *= 2
+                done = self.n_rows if self._settings.scored_sets else self._scores.n_rows
+                if done >= self._noted_at:
+                    self._noted_at = done + done // _NOTED + 1
+                    for model, meter in zip(self._engine.models, self._meters, strict=True):
+                        seconds = sum(model.seconds.values())
+                        meter.points.append((done, seconds, meter.size))
                 self._score(all_of_it=self.is_closed)
             except Exception as error:
                 if self.is_live:
@@ -579,13 +588,14 @@ class EvaluationRun(Exclusive):
     def outcome(self) -> RunOutcome:
         """Return what every model did, from which results are made."""
         settings, tape, schema = self._settings, self._scores.tape, self._schema
+        done = self.n_rows if settings.scored_sets else self._scores.n_rows
         failures, lanes, columns = self._engine.failures, [], {}
         if self._ends_by_failure:  # without what came after it
             end = min(map(self._n_valid, failures))
             failures = {k: error for k, error in failures.items() if self._n_valid(k) == end}
         for k, curves in enumerate(self._scores.curves()):
             (name, fold), meter, model = self._places[k], self._meters[k], self._engine.models[k]
-            cost, lost = meter.cost(model), [meter.failure] * bool(meter.failure)
+            cost, lost = meter.cost(model, done), [meter.failure] * bool(meter.failure)
             answers, scores = (None, None) if tape is None else tape.lane(k)
             lanes.append(
                 LaneOutcome(

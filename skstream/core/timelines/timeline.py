@@ -29,11 +29,14 @@ class Arrivals:
         Whether the row has a label.
     weight : ndarray of shape (n_rows,), dtype float64, or None
         The user's ``sample_weight``; None where there is none.
+    came : ndarray of shape (n_rows,) or None
+        When they came, as the user gave it.
     """
 
     first_row: int
     labelled: np.ndarray
     weight: np.ndarray | None = None
+    came: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -351,34 +354,37 @@ def sets_of(operations: Operations) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, slots=True)
 class HoldoutState:
-    """Progress: rows learnt up to the warm-up, the next row, the last checkpoint, sets asked."""
+    """Progress: what waits to be learnt, rows learnt, the last checkpoint, sets asked."""
 
+    learning: PrequentialState = field(default_factory=PrequentialState)
     n_learnt: int = 0
-    next_row: int = 0
     checkpoint: int = 0
     n_sets: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class HoldoutTimeline:
-    """Learn row by row; ask about a set of held-out rows at every checkpoint.
+    """Learn batch by batch; ask about a set of held-out rows at every checkpoint.
 
     Parameters
     ----------
     every : int
-        Rows between the checkpoints; the end of the stream is one too.
+        Rows between the checkpoints, a multiple of `batch_size`; the end of the stream is one too.
     size : int
         Rows of a set.
     fresh : bool
         Whether every checkpoint has a set of its own; else all have the first.
     n_warmup : int, default=1
         Rows that must be learnt before a checkpoint at which models are asked.
+    batch_size : int, default=1
+        Rows that are learnt in one ``partial_fit``.
     """
 
     every: int
     size: int
     fresh: bool
     n_warmup: int = 1
+    batch_size: int = 1
 
     def initial(self) -> HoldoutState:
         """Return the state before the first row."""
@@ -386,30 +392,27 @@ class HoldoutTimeline:
 
     def step(self, state: HoldoutState, event: Arrivals | End) -> tuple[HoldoutState, Operations]:
         """Return the state after an event, and the operations."""
-        first = state.next_row
+        batches = PrequentialTimeline(n_warmup=0, batch_size=self.batch_size)
+        learning, operations = batches.step(state.learning, event)
+        first, last = state.learning.next_row, learning.next_row
         if isinstance(event, End):
             due = np.arange(first, first + (first > state.checkpoint))
-            event = Arrivals(first, np.empty(0, dtype=bool))
         else:
-            last = first + event.n_rows
             due = np.arange(first // self.every + 1, last // self.every + 1) * self.every
-        n_learnt, learning = operate_rows(
-            state.n_learnt, self.n_warmup, event, tested=np.zeros(event.n_rows, dtype=bool)
-        )
-        stamps = np.concatenate([[0], np.cumsum(event.learnable)])[due - first]
+        stamps = np.searchsorted(operations.learn_rows, due)
         ready = state.n_learnt + stamps >= self.n_warmup
         asked, stamps = due[ready], stamps[ready].astype(np.int64)
         numbers = np.arange(len(asked)) + state.n_sets if self.fresh else np.zeros_like(asked)
         operations = replace(
-            learning,
+            operations,
             ask_rows=(numbers[:, np.newaxis] * self.size + np.arange(self.size)).ravel(),
             stamp=np.repeat(stamps, self.size),
             groups=np.arange(len(asked) + 1, dtype=np.int64) * self.size,
             checkpoint=np.repeat(asked, self.size),
         )
         after = HoldoutState(
-            n_learnt,
-            learning.settled,
+            learning,
+            state.n_learnt + len(operations.learn_rows),
             int(due[-1]) if len(due) else state.checkpoint,
             state.n_sets + len(asked),
         )
@@ -428,10 +431,13 @@ class NextRowsTimeline:
         Rows of a set. With 1, this is prequential evaluation.
     n_warmup : int, default=1
         Rows learnt first, unasked.
+    batch_size : int, default=1
+        Rows of a set that are learnt in one ``partial_fit``; the warm-up is the first batch.
     """
 
     every: int
     n_warmup: int = 1
+    batch_size: int = 1
 
     def initial(self) -> PrequentialState:
         """Return the state before the first row."""
@@ -442,7 +448,15 @@ class NextRowsTimeline:
     ) -> tuple[PrequentialState, Operations]:
         """Return the state after an event, and the operations."""
         state, operations = PrequentialTimeline(self.n_warmup, self.every).step(state, event)
-        operations = replace(operations, batches=None)  # they are learnt one by one
+        operations = replace(operations, batches=self._batches(operations))
         if isinstance(event, End):  # no score of a few rows: an incomplete set is learnt only
             operations = replace(operations, ask_rows=no_rows(), stamp=no_rows(), groups=None)
         return state, operations
+
+    def _batches(self, operations: Operations) -> np.ndarray | None:
+        """Bounds of the learns of one ``partial_fit``, which are counted from the first ask."""
+        rows, learns = operations.ask_rows, operations.learn_rows
+        if self.batch_size == 1 or not len(learns):
+            return None
+        starts = rows[:: self.batch_size]
+        return np.unique([0, *np.searchsorted(learns, starts), len(learns)])

@@ -47,8 +47,8 @@ from skstream.kernels.linear.settings import (
     refused,
 )
 from skstream.kernels.memory import MemoryMachine, State
+from skstream.pipeline._values_by_version import VersionedArray
 from skstream.utils._numba import numba_enabled
-from skstream.utils._values_by_version import VersionedArray
 
 # Longer blocks run in parts.
 PART_ROWS = 8192
@@ -265,8 +265,7 @@ class LinearClassifierKernel(LinearKernel):
         if task.method == "predict":  # of classes that tie the lowest
             if raw.shape[1] == 1:
                 return (raw[:, 0] > 0).astype(np.int64)
-            best: NDArray[np.int64] = raw.argmax(axis=1).astype(np.int64, copy=False)
-            return best
+            return raw.argmax(axis=1).astype(np.int64, copy=False)
         if task.method == "predict_proba":
             raw = probabilities(raw, self.estimator.loss)
         elif raw.shape[1] == 1:

@@ -35,8 +35,8 @@ from skstream.kernels.linear.loops import (
     SparseRows,
     Ties,
 )
+from skstream.pipeline._values_by_version import VersionedArray
 from skstream.utils._rows import own_rows, take_rows
-from skstream.utils._values_by_version import VersionedArray
 
 # A stretch has at most so many rows, and (but for its first row) stored values.
 STRETCH_ROWS = 64
@@ -235,8 +235,7 @@ def decisions(X: Any, index: NDArray[np.intp], W: NDArray[Any], b: NDArray[Any])
     rows = _laid_out_alike(X, index, W.dtype) if len(index) else None
     if rows is not None:
         # A product of matrices for each row: the very calls of BLAS that single rows make.
-        values: NDArray[Any] = np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0] + b
-        return values
+        return np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0] + b
     values = np.empty(b.shape, b.dtype)
     for i in range(len(index)):
         row = _checked(own_rows(take_rows(X, index[i : i + 1])))

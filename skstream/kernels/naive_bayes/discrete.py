@@ -19,10 +19,10 @@ from skstream.core.engine.kernel import Declined
 from skstream.kernels.cuts import Events, Floats, Integers, Piece, distinct
 from skstream.kernels.input import decline_uncompiled, value_of
 from skstream.kernels.naive_bayes.counts import CountsKernel, FeatureCountsKernel, class_sums
+from skstream.pipeline._values_by_version import VersionedArray
+from skstream.preprocessing._target_encoder import Groups
 from skstream.utils._numba import jit
-from skstream.utils._running_sums import Groups
 from skstream.utils._validation import is_fitted
-from skstream.utils._values_by_version import VersionedArray
 
 # Sparse rows of fewer columns are made dense where that is simpler.
 _WIDE = 512

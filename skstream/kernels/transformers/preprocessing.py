@@ -37,15 +37,15 @@ from skstream.preprocessing._base import changed_parameter
 from skstream.preprocessing._categories import MixedTypes, encode_all, numbered, shown
 from skstream.preprocessing._history import History
 from skstream.preprocessing._imputer import Mask
-from skstream.utils._rows import take_rows
-from skstream.utils._validation import is_fitted
-from skstream.utils._values import (
+from skstream.streams._values import (
     Factorized,
     factorized_columns,
     holds_numbers,
     holds_times,
     joined_columns,
 )
+from skstream.utils._rows import take_rows
+from skstream.utils._validation import is_fitted
 
 
 class LearningKernel(MemoryTransformKernel):
@@ -212,8 +212,7 @@ class HistoryKernel(LearningKernel):
         return "other parameters than when it was fitted" if other else None
 
     def _read(self) -> History:
-        history: History = self.estimator.history_.copy()
-        return history
+        return self.estimator.history_.copy()
 
     def row_bytes(self, state: State) -> int | None:
         """Memory for the past of every key."""

@@ -11,11 +11,11 @@ from scipy import sparse
 from skstream.core.rows.chunk import Chunk
 from skstream.core.rows.stream import Stream
 from skstream.streams._composition._base import ChangedRows
+from skstream.streams._values import column_at, missing_among
 from skstream.utils._choices import check_count
 from skstream.utils._rows import is_frame
 from skstream.utils._seeds import uniform
 from skstream.utils._times import duration_column
-from skstream.utils._values import column_at, missing_among
 
 #: Delays are drawn for whole blocks, since the functions of a distribution may give a value other
 #: last bits in another place of an array.

@@ -1,0 +1,178 @@
+"""What the page for users of other libraries computes is what a loop by hand gives."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import (
+    average_precision_score,
+    classification_report,
+    f1_score,
+    recall_score,
+    roc_auc_score,
+)
+
+from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream.drift import DDM
+from tests._programs import PROJECT
+from tests.test_docs import BLOCK
+
+
+@pytest.fixture(scope="module")
+def page() -> dict[str, Any]:
+    """Names that the blocks of the page define."""
+    for extra in ("pandas", "river"):
+        pytest.importorskip(extra, reason="the page has their models")
+    names: dict[str, Any] = {"__name__": "page"}
+    for block in BLOCK.findall((PROJECT / "docs" / "from_elsewhere.md").read_text("utf-8")):
+        exec(block, names)
+    return names
+
+
+def blocks(first: int, n: int, size: int) -> Iterator[slice]:
+    return (slice(start, min(start + size, n)) for start in range(first, n, size))
+
+
+def values(result: Any, metric: str = "accuracy", model: str | None = None) -> np.ndarray:
+    curve = result.curve(model or result.model_names[0], metric).ravel()
+    return curve[~np.isnan(curve)]
+
+
+def river_answers(model: Any, rows: list[dict[Any, Any]], y: Any, delay: int = 0) -> list[Any]:
+    """Answers of a River model from the first row on before which it has learnt one."""
+    model, answers = model.clone(), []
+    for row in range(len(rows) + delay):
+        if delay and row >= delay:  # the label comes first
+            model.learn_one(rows[row - delay], y[row - delay])
+        if max(delay, 1) <= row < len(rows):
+            answers.append(model.predict_one(rows[row]))
+        if not delay:
+            model.learn_one(rows[row], y[row])
+    return answers
+
+
+def test_several_models_of_river(page: dict[str, Any]) -> None:
+    y, rows = page["fraud"].tolist(), [dict(enumerate(row)) for row in page["payments"].tolist()]
+    for name, model in page["river_models"].items():
+        answers = np.array(river_answers(model, rows, y), dtype=bool)
+        recalls = [recall_score(y[1:], answers, pos_label=label) for label in (False, True)]
+        scores = page["frauds"].scores[name]
+        assert scores["recall:True"] == pytest.approx(recalls[1])
+        assert scores["gmean"] == pytest.approx(np.sqrt(recalls[0] * recalls[1]))
+
+
+def test_late_targets_and_a_feature_of_their_means(page: dict[str, Any]) -> None:
+    rows, free = page["bikes"].to_dict("records"), page["free"]
+    answers = river_answers(page["late_model"], rows, free.tolist(), delay=3)
+    found = page["bikes_result"].select(bins=0).scores["LinearRegression"]["mae"]
+    assert found == pytest.approx(np.mean(np.abs(answers - free[3:])))
+
+
+def test_gradual_drift_prequential_and_on_fresh_rows(page: dict[str, Any]) -> None:
+    (X, y), (held_X, held_y) = (
+        map(np.concatenate, zip(*((chunk.X, chunk.y) for chunk in stream), strict=True))
+        for stream in (page["head"], page["fresh"])
+    )
+    model = page["trees"]["adaptive tree"].clone()
+    right = []
+    for row in range(3_000):
+        if row:
+            right.append(model.predict_one(dict(enumerate(X[row].tolist()))) == y[row])
+        model.learn_one(dict(enumerate(X[row].tolist())), y[row].item())
+    asked = zip(held_X[2_500:].tolist(), held_y[2_500:].tolist(), strict=True)
+    expected = np.mean([model.predict_one(dict(enumerate(one))) == label for one, label in asked])
+    assert page["windowed"].scores["adaptive tree"]["accuracy"] == np.mean(right[-500:])
+    assert page["held_out"].scores["adaptive tree"]["accuracy"] == expected
+
+
+def test_a_report_of_classes(page: dict[str, Any]) -> None:
+    X, y, p = page["image"], page["segment"], []
+    model = SGDClassifier(random_state=0)
+    for row in range(1_000):
+        p += list(model.predict(X[row : row + 1])) if row >= 200 else []
+        model.partial_fit(X[row : row + 1], y[row : row + 1], classes=range(4))
+    twin = classification_report(y[200:], p, output_dict=True)
+    report = page["class_report"](page["segments"])
+    np.testing.assert_allclose(report.scores["f1"], [twin[str(k)]["f1-score"] for k in range(4)])
+    assert report.averages["macro avg"]["recall"] == pytest.approx(twin["macro avg"]["recall"])
+
+
+def test_stream_learn_test_then_train(page: dict[str, Any]) -> None:
+    X, y, result = page["X"], page["y"], page["test_then_train"]
+    model = SGDClassifier(random_state=0).partial_fit(X[:500], y[:500], classes=np.unique(y))
+    found: list[list[float]] = []
+    for block in blocks(500, 3_000, 500):
+        p = model.predict(X[block])
+        recalls = [np.mean(p[y[block] == label] == label) for label in np.unique(y[block])]
+        f1 = f1_score(y[block], p, average="macro")
+        found.append([np.mean(p == y[block]), f1, np.prod(recalls) ** (1 / len(recalls))])
+        model.partial_fit(X[block], y[block])
+    for place, metric in enumerate(["accuracy", "f1_macro", "gmean"]):
+        np.testing.assert_allclose(values(result, metric), [one[place] for one in found])
+        assert result.mean_scores["SGDClassifier"][metric] == pytest.approx(
+            np.mean([one[place] for one in found])
+        )
+
+
+@pytest.mark.parametrize("kind", ["batch", "landmark", "window"])
+def test_horizons_of_spotriver(page: dict[str, Any], kind: str) -> None:
+    X, y, horizon = page["X"], page["y"], page["horizon"]
+    model = clone(page["tree"]).fit(X[:1_000], y[:1_000])
+    found = []
+    for block in blocks(1_000, 3_000, horizon):
+        found.append(np.mean(model.predict(X[block]) == y[block]))
+        if kind != "batch":
+            first = block.stop - 1_000 if kind == "window" else 0
+            model = clone(page["tree"]).fit(X[first : block.stop], y[first : block.stop])
+    np.testing.assert_array_equal(values(page["by_horizon"], model=kind), found)
+
+
+def test_minibatches_with_a_fixed_test_set(page: dict[str, Any]) -> None:
+    texts, label = page["texts"], page["label"]
+    hashed = page["HashingVectorizer"](n_features=2**10).transform(texts)
+    model, found = SGDClassifier(random_state=0), []
+    for block in blocks(0, 1_500, 100):
+        model.partial_fit(hashed[block], label[block], classes=[0, 1])
+        found.append(np.mean(model.predict(hashed[1_500:]) == label[1_500:]))
+    np.testing.assert_array_equal(values(page["out_of_core"]), found)
+
+
+def test_a_detector_that_replaces_the_model(page: dict[str, Any]) -> None:
+    """The model is fitted to the first 100 rows, then at alarms to the rows since the last one."""
+    X, y, result = page["X"], page["y"], page["refitted"]
+    _, p = result.predictions("PeriodicRefit")
+    scored = slice(100, len(y))
+    assert np.mean(p == y[scored]) == result.scores["PeriodicRefit"]["accuracy"]
+    first = page["DecisionTreeClassifier"](random_state=0).fit(X[:100], y[:100])
+    right = first.predict(X) == y
+    alarm = DDM().update_many((~right[scored]).astype(float))[0]
+    in_use = alarm // 50 * 50 + 50  # to the end of the batch in which the alarm is
+    np.testing.assert_array_equal(p[:in_use], first.predict(X[scored][:in_use]))
+    assert np.any(p[in_use:][:50] != first.predict(X[scored][in_use:][:50]))
+
+
+def test_clusterers_and_targets_of_two_dimensions_are_refused(page: dict[str, Any]) -> None:
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=20, batch_size=20)
+    for model in (MiniBatchKMeans(2), make_stream_pipeline(MiniBatchKMeans(2))):
+        with pytest.raises(TypeError, match="is a clusterer: it answers numbers of clusters"):
+            evaluator.evaluate(model, page["X"], np.arange(3_000) % 2)
+    with pytest.raises(ValueError, match=r"y must be one-dimensional. Got shape \(3000, 2\)"):
+        evaluator.evaluate(SGDClassifier(), page["X"], np.zeros((3_000, 2)))
+
+
+def test_an_anomaly_detector_is_ranked(page: dict[str, Any]) -> None:
+    points, rare, model = page["points"], page["rare"], page["ByDistance"]()
+    score = np.empty(len(rare))
+    for row in range(len(rare)):
+        one = points[row : row + 1]
+        score[row] = model.predict_proba(one)[0, 1] if row else np.nan
+        model.partial_fit(one, rare[row : row + 1])
+    scores = page["anomalies"].scores["distance"]
+    assert scores["auc"] == pytest.approx(roc_auc_score(rare[1:], score[1:]))
+    assert scores["average_precision"] == pytest.approx(
+        average_precision_score(rare[1:], score[1:])
+    )

@@ -1,0 +1,294 @@
+"""Refits by the calendar, against a loop over pandas periods written out."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    PeriodicRefit,
+    Polling,
+    PrequentialEvaluator,
+    PrequentialSearch,
+    RunOptions,
+    TemporalCorrection,
+    load_run,
+)
+from skstream.core.run.tape import tape_of
+from skstream.streams import as_stream
+from tests._examples import examples
+from tests._programs import PROJECT
+
+pd = pytest.importorskip("pandas")
+
+RNG = np.random.default_rng(0)
+N = 130
+X = RNG.normal(size=(N, 3)).round(2)
+Y = np.where(X[:, 0] + np.where(np.arange(N) < 60, 1, -1) * X[:, 1] > 0, "up", "down")
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+CLASSES = ["down", "up"]
+EVERY = {"MS": "M", "7D": "W", "12h": "12h", "W-WED": "W-TUE", "D": "D"}
+
+
+def came(seed, zone="UTC"):
+    """Times with gaps and equal ones, across both changes of the clock."""
+    steps = np.random.default_rng(seed).choice([0, 0, 1, 5, 30, 200, 1500], N)
+    hours = pd.Timestamp("2024-01-30 21:00", tz="UTC") + pd.to_timedelta(np.cumsum(steps), "h")
+    return hours.tz_convert(zone)
+
+
+def literal(times, every, window, *, zone=None, delay="0h", min_rows=8, model=TREE):
+    """Answers of each row, with the time and the rows of every refit."""
+    zone = zone or "UTC"
+    known, learnt_at, before, last = [], [], MajorityClass(), None
+    current, answers, refits = before, {}, []
+    events = [(time, row, "ask") for row, time in enumerate(times)]
+    events += [(time + pd.Timedelta(delay), row, "learn") for row, time in enumerate(times)]
+    for time, row, what in sorted(events):
+        wall = time.tz_convert(zone).tz_localize(None)
+        start = wall.floor("12h") if every == "12h" else wall.to_period(EVERY[every]).start_time
+        if last is not None and start > last and len(known) >= min_rows:
+            begins = start.tz_localize(zone, nonexistent="shift_forward", ambiguous=True)
+            rows = known[-window:] if isinstance(window, int) else list(known)
+            if isinstance(window, str):
+                since = begins - pd.Timedelta(window)
+                rows = [r for r, at in zip(known, learnt_at, strict=True) if at >= since]
+            if rows:
+                current = clone(model).fit(X[rows], Y[rows])
+                refits.append((len(known), begins.tz_convert("UTC").tz_localize(None), len(rows)))
+        last = start if last is None else max(last, start)
+        if what == "ask" and known:
+            answers[row] = current.predict(X[[row]])[0]
+        if what == "learn":
+            known.append(row)
+            learnt_at.append(time)
+            before.partial_fit(X[[row]], Y[[row]], classes=CLASSES)
+    return answers, refits
+
+
+@pytest.mark.filterwarnings("ignore:model was never refitted")
+@pytest.mark.filterwarnings("ignore:.*refits? of model failed")
+@examples(30)
+@given(
+    seed=st.integers(0, 9),
+    every=st.sampled_from(list(EVERY)),
+    window=st.sampled_from([None, 30, "40D", "3D"]),
+    zone=st.sampled_from([None, "America/New_York", "Asia/Kolkata"]),
+    kernels=st.booleans(),
+    delay=st.sampled_from(["0h", "40h"]),
+    chunk=st.integers(1, N),
+)
+def test_it_is_the_loop_over_the_periods_of_pandas(
+    seed, every, window, zone, kernels, delay, chunk
+):
+    times = came(seed)
+    model = PeriodicRefit(
+        TREE, every=every, window=window, min_rows=8, time_zone=zone, keep_models=True
+    )
+    options = {"random_state": 0, "run": RunOptions(kernels=kernels, keep_tape=True)}
+    evaluator = PrequentialEvaluator("accuracy", **options)
+    if delay != "0h":
+        late = np.timedelta64(40, "h")
+        options["polling"] = Polling(n_bins=1, poll_every=None)
+        evaluator = DelayedEvaluator("accuracy", delay=late, **options)
+    stream = [
+        (X[i : i + chunk], Y[i : i + chunk], {"arrival": times[i : i + chunk]})
+        for i in range(0, N, chunk)
+    ]
+    result = evaluator.evaluate({"model": model}, stream, classes=CLASSES, return_models=True)
+    answers, refits = literal(times, every, window, zone=zone, delay=delay)
+    fitted = result.models["model"]
+    sizes = [int(one.tree_.n_node_samples[0]) for one in fitted.refit_models_]
+    moments = pd.to_datetime(fitted.refit_times_).tolist()
+    assert list(zip(fitted.refit_rows_.tolist(), moments, sizes, strict=True)) == refits
+    codes = np.asarray(tape_of(result).answers["model"][0]).reshape(N, -1)[:, 0]
+    given = {int(row): CLASSES[code] for row, code in enumerate(codes) if code >= 0}
+    assert given == answers
+    assert result.paths["model"] == ("kernel" if kernels else "loop")
+
+
+MONTHLY = PeriodicRefit(TREE, every="MS", window="200D", min_rows=8, keep_models=True)
+MODELS = {
+    "monthly": MONTHLY,
+    "rows": PeriodicRefit(TREE, every=20, window="40D"),
+    "linear": PeriodicRefit(LogisticRegression(), every="QS", min_rows=20),
+    "other": PeriodicRefit(TREE, every=30),
+}
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        PrequentialEvaluator("accuracy", random_state=0),
+        PrequentialEvaluator("accuracy", batch_size=7, random_state=0),
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+        HoldoutEvaluator("accuracy", holdout=(X[:20], Y[:20]), every=10, random_state=0),
+        HoldoutEvaluator("accuracy", holdout="next", every=10, random_state=0),
+    ],
+    ids=["rows", "batches", "folds", "held out", "next rows"],
+)
+def test_kernels_and_chunks_change_nothing(evaluator):
+    y, results = Y.astype(object), []
+    y[20:90:3] = None
+    for kernels, size in [(True, N), (False, N), (True, 11)]:
+        chunks = [slice(begin, begin + size) for begin in range(0, N, size)]
+        stream = [(X[its], y[its], {"arrival": came(3)[its]}) for its in chunks]
+        its = clone(evaluator).set_params(run__kernels=kernels, missing_labels="skip")
+        results.append(its.evaluate(MODELS, stream, classes=CLASSES, return_models=True))
+    for name in MODELS:
+        first, *others = [one.models[name] for one in results]
+        folds = isinstance(first, list)
+        for one in others:
+            for its, other in zip(*[x if folds else [x] for x in (first, one)], strict=True):
+                assert its.refit_times_.tolist() == other.refit_times_.tolist()
+                assert its.refit_rows_.tolist() == other.refit_rows_.tolist()
+                assert its.n_refits_ >= 2
+    assert results[0].scores == results[1].scores == results[2].scores
+
+
+def test_a_batch_is_learnt_at_the_time_of_its_last_row():
+    times = pd.date_range("2024-01-29", periods=6, tz="UTC")
+    model = PeriodicRefit(TREE, every="MS", min_rows=1)
+    for kernels in (True, False):
+        evaluator = PrequentialEvaluator(
+            "accuracy", batch_size=2, n_warmup=2, run=RunOptions(kernels=kernels)
+        )
+        result = evaluator.evaluate(model, X[:6], Y[:6], arrival=times, return_models=True)
+        (fitted,) = result.models.values()
+        assert fitted.refit_rows_.tolist() == [2]  # the batch of January 31 and February 1
+        assert fitted.refit_times_.tolist() == [pd.Timestamp("2024-02-01")]
+
+
+def test_the_hour_that_comes_twice_has_its_own_periods():
+    times = pd.date_range("2024-10-27 01:05", periods=12, freq="10min", tz="UTC")  # 2:05 again
+    model = PeriodicRefit(TREE, every="30min", min_rows=1, time_zone="Europe/Berlin")
+    for row, time in enumerate(times):
+        model.time_passes(time).partial_fit(X[[row]], Y[[row]], classes=CLASSES)
+    assert model.refit_rows_.tolist() == [3, 6, 9]
+
+
+def test_a_saved_run_goes_on(tmp_path):
+    times = came(5)
+    evaluator = PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
+    whole = evaluator.evaluate(MODELS, X, Y, arrival=times, return_models=True)
+    run = evaluator.start(MODELS, classes=CLASSES, return_models=True)
+    for begin in range(0, N, 13):
+        rows = slice(begin, begin + 13)
+        run = load_run(run.save(tmp_path / "run"))
+        run.update(X[rows], Y[rows], arrival=times[rows])
+    result = run.close().result()
+    assert result.scores == whole.scores
+    for name, model in whole.models.items():
+        assert result.models[name].refit_times_.tolist() == model.refit_times_.tolist()
+    with pytest.raises(ValueError, match="every='MS' of PeriodicRefit counts time"):
+        evaluator.start(MODELS, classes=CLASSES).update(X, Y)
+
+
+def test_live_rows_and_late_labels_tell_the_time(tmp_path):
+    times, late = came(5), pd.Timedelta("40h")
+    options = {"random_state": 0, "polling": Polling(n_bins=2)}
+    whole = DelayedEvaluator("accuracy", delay=late.to_timedelta64(), **options).evaluate(
+        MONTHLY, X, Y, arrival=times, return_models=True
+    )
+    evaluator = DelayedEvaluator("accuracy", **options)
+    run = evaluator.start(MONTHLY, classes=CLASSES, return_models=True)
+    events = [(t, r, 0) for r, t in enumerate(times)]
+    for time, row, is_label in sorted(events + [(t + late, r, 1) for t, r, _ in events]):
+        if is_label:
+            run.label([row], [Y[row]], t=time)
+        else:
+            run.ask(X[[row]], [row], t=time)
+        if row == N // 2:
+            run = load_run(run.save(tmp_path / "run"))
+    result = run.close().result()
+    (model,), (other,) = result.models.values(), whole.models.values()
+    assert model.refit_times_.tolist() == other.refit_times_.tolist()
+    assert result.scores == whole.scores
+    with pytest.raises(ValueError, match=r"Arrivals here are numbers"):
+        evaluator.start(MONTHLY, classes=CLASSES).ask(X[:1], ["a"])
+
+
+def test_by_hand_it_is_told_the_time():
+    times = came(2)
+    result = PrequentialEvaluator("accuracy", random_state=0).evaluate(
+        {"model": MONTHLY}, X, Y, arrival=times
+    )
+    model, answers = clone(MONTHLY), []
+    for row, time in enumerate(times):
+        model.time_passes(time)
+        if row:
+            answers.extend(model.predict(X[[row]]))
+        model.partial_fit(X[[row]], Y[[row]], classes=CLASSES)
+    assert answers == tape_of(result).predictions("model")[1:].tolist()
+    assert model.refit_models_[-1] is model.estimator_
+    assert not hasattr(MODELS["other"], "time_passes")
+    with pytest.raises(AttributeError, match="keep_models=True"):
+        _ = clone(MODELS["other"]).fit(X, Y).refit_models_
+    with pytest.raises(ValueError, match="window='200D' counts time, and fit does not know"):
+        clone(MONTHLY).fit(X, Y)
+    fitted = PeriodicRefit(TREE, every="MS", keep_models=True).fit(X, Y)
+    assert np.isnat(fitted.refit_times_).tolist() == [True] and len(fitted.refit_models_) == 1
+    fitted.time_passes(times[0]).partial_fit(X[:5], Y[:5]).time_passes(times[-1])
+    assert fitted.refit_rows_.tolist() == [N, N + 5]
+
+
+def test_the_walk_forward_example_of_the_page_is_a_loop_by_month():
+    page = (PROJECT / "docs" / "online_or_retrained.md").read_text("utf-8")
+    block = page.partition("## By the calendar")[2].partition("```python\n")[2].partition("```")[0]
+    names = {"PeriodicRefit": PeriodicRefit}
+    exec(block, names)
+    factors, returns, days = names["factors"], names["returns"], names["days"]
+    for name, window in [("expanding", None), ("90 days", pd.Timedelta("90D"))]:
+        fitted, errors, coefficients = names["result"].models[name], [], []
+        mean = (returns.cumsum().shift() / np.arange(len(days)))[1:]
+        for month in days.tz_localize(None).to_period("M").unique():
+            start, is_in = month.start_time.tz_localize("UTC"), days.strftime("%Y-%m") == str(month)
+            known = days < start if window is None else (days < start) & (days >= start - window)
+            if (days < start).sum() < 100:
+                errors.extend((mean - returns)[is_in & (days > days[0])])
+                continue
+            model = LinearRegression().fit(factors[known], returns[known])
+            coefficients.append(model.coef_)
+            errors.extend(model.predict(factors[is_in]) - returns[is_in])
+        np.testing.assert_allclose([one.coef_ for one in fitted.refit_models_], coefficients)
+        mae = names["result"].scores[name]["mae"]
+        assert mae == pytest.approx(np.abs(errors).mean(), rel=1e-12)
+    assert fitted.refit_models_[-1].coef_[0] < -0.8  # the window has followed the turn
+
+
+def test_periods_are_searched():
+    grid = {"every": ["MS", "7D", 20], "window": ["40D", None]}
+    search = PrequentialSearch(
+        MONTHLY, grid, metric="accuracy", evaluator=PrequentialEvaluator(random_state=0)
+    )
+    search.fit(as_stream(X, Y, arrival=came(1)))
+    assert set(search.best_params_) == set(grid)
+
+
+@pytest.mark.parametrize(
+    ("model", "arrival", "message"),
+    [
+        (MONTHLY, None, r"every='MS' of PeriodicRefit counts time, .* Arrivals here are missing"),
+        (MONTHLY, np.arange(N), r"counts time, .* Arrivals here are numbers"),
+        (MODELS["rows"], None, "window='40D' of PeriodicRefit counts time"),
+        (
+            PeriodicRefit(TREE, every="MS", time_zone="Europe/Berlin"),
+            came(0).tz_localize(None),
+            "time_zone='Europe/Berlin' is for arrivals with a time zone",
+        ),
+        (PeriodicRefit(TREE, every="every three cats"), came(0), "is no period that a clock can"),
+        (TemporalCorrection(MONTHLY), came(0), r"PeriodicRefit inside model 'one' counts time"),
+    ],
+)
+def test_what_no_clock_can_count_is_an_error_before_anything_runs(model, arrival, message):
+    for evaluator in (PrequentialEvaluator("accuracy"), KFoldEvaluator("accuracy", n_folds=2)):
+        with pytest.raises(ValueError, match=message) as caught:
+            evaluator.evaluate({"one": model}, X, Y, arrival=arrival)
+        assert getattr(caught.value, "result", None) is None
