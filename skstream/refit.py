@@ -72,7 +72,8 @@ _ROWS_BEFORE_ALARMS = 100
 _NO_TIME = int(np.iinfo(np.int64).min)
 
 #: Rows of several calls, the oldest first: values that are never changed. `weight` is None where
-#: all are 1. The last are the times at which they were learnt, in microseconds since 1970.
+#: all are 1. The last are the times at which they came, in microseconds since 1970; under delayed
+#: labels those of the labels.
 Part = tuple[Any, NDArray[Any], Floats | None, NDArray[np.int64]]
 Window = tuple[Part, ...]
 
@@ -180,13 +181,14 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         Model with ``fit`` and ``predict``; every refit is one of a copy.
     every : int, str, timedelta or None
         Rows learnt between two refits; or a period of the calendar, at whose beginning there is
-        one: a duration such as ``"12h"`` or ``"7D"`` (which begins on Monday), or the pandas alias
-        of a date, such as ``"MS"``, the first of a month. None: only the alarms of `detector` are
-        followed by a refit; without a detector, the model is fitted once, after `min_rows`, and
-        never again.
+        one: a duration such as ``"12h"`` or ``"7D"`` (which begins on Monday), or a pandas alias of
+        the first date of a period, such as ``"MS"`` (of a month), or of a period, such as
+        ``"W-SUN"`` (weeks up to Sunday). None: only the alarms of `detector` are followed by a
+        refit; without a detector, the model is fitted once, after `min_rows`, and never again.
     window : int, str or timedelta, default=None
-        Each refit is on so many of the newest rows, or on those learnt in the last time, such as
-        ``"90D"``. None: on all rows so far, which are all kept in memory.
+        Each refit is on so many of the newest rows, or on those that came (under delayed labels,
+        whose label came) in the last time, such as ``"90D"``. None: on all rows so far, which are
+        all kept in memory.
     min_rows : int, default=None
         Rows learnt before the first refit, and fewest rows of one that an alarm cuts short. None:
         `every`, or 100 where that is no number of rows.
@@ -256,11 +258,11 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     the very first fails for another reason, that is an error.
 
     A refit by the calendar is made before the first row of a period is asked or learnt, on what was
-    learnt before; of a window of time, on the rows learnt in so long before the period began. A
+    learnt before; of a window of time, on those that came in so long before the period began. A
     period in which no row comes has no refit. Evaluators tell the time of every call, by
-    `time_passes`: the arrival of the row, or when its label comes where that is late; the last of
-    them, where several rows share a call. Only the model that is evaluated is told it, not a model
-    inside another one.
+    `time_passes`: the arrival of the row, or when its label comes where that is late; where several
+    rows share a call, the last of them, and when each came. Only the model that is evaluated is
+    told it, not a model inside another one.
 
     ``fit`` fits once, on the last `window` of the rows given; ``partial_fit`` goes on from there.
 
@@ -318,6 +320,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     _before: Any
     _progress: Progress
     _now = _NO_TIME  # as `time_passes` has told it
+    _came: Any = _NO_TIME  # when the rows of the next `partial_fit` came: one time, or one of each
 
     def __init__(
         self,
@@ -489,9 +492,18 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
                 f"{self._counting()} of PeriodicRefit counts time, which nothing has told it: call "
                 "time_passes before partial_fit; evaluators do it."
             )
+        came = np.asarray(self._came)
+        if came.ndim and len(came) != n_rows_of(X):
+            raise ValueError(
+                f"time_passes was told when {len(came)} rows came, and {n_rows_of(X)} are learnt."
+            )
+        if came.ndim and sample_weight is not None:
+            came, _ = of_positive_weight(check_weight(sample_weight, len(came)), came)
+        self._came = self._now
         X, y, weight = self._checked(X, y, sample_weight, classes, first=first)
         if not len(y):
             return self
+        came = np.broadcast_to(came, len(y))
         progress = at_time(self, new_progress(self), self._now) if first else self._progress
         before = new_before(self) if first else self._before
         begin, labels = 0, y if self._classes() is None else self.classes_[y]
@@ -504,7 +516,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             progress, alarm, n_rows = read(progress, losses, len(rows))
             rows = rows[:n_rows]
             rows_weight = None if weight is None else weight[rows]
-            part = _own(rows_of(X, rows), y[rows], rows_weight, self._now)
+            part = _own(rows_of(X, rows), y[rows], rows_weight, came[rows])
             if before is not None:
                 known = self._classes() if not begin and first else None
                 learner(before)(own_rows(part[0]), labels[rows], part[2], known)
@@ -516,7 +528,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         return self
 
     @offered_if(lambda self: counts_time(self))
-    def time_passes(self, now: Any) -> "PeriodicRefit":
+    def time_passes(self, now: Any, came: Any = None) -> "PeriodicRefit":
         """Say what time it is, before rows are asked or learnt; a refit that is due is made.
 
         Evaluators do it. Only with a period or a duration as `every` or `window`.
@@ -524,20 +536,30 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         Parameters
         ----------
         now : datetime
-            The time, not before that of the call before; in UTC if it has a time zone.
+            The time, not before the rows that were learnt; in UTC if it has a time zone.
+        came : array-like of shape (n_rows,), default=None
+            When the rows of the next ``partial_fit`` came, for a window of time. None: now.
 
         Returns
         -------
         self : object
             The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If it goes back.
         """
-        self._now = int(as_microseconds(time_column([now], "now"), "now")[0])
+        time = int(as_microseconds(time_column([now], "now"), "now")[0])
         if self.__sklearn_is_fitted__():
-            progress = at_time(self, self._progress, self._now, self._classes())
+            progress = at_time(self, self._progress, time, self._classes())
             if progress is not self._progress:
                 self._progress = progress
                 self._before = self._before if progress.model is None else None
                 self.estimator_ = self._before if progress.model is None else progress.model
+        self._now = self._came = time
+        if came is not None:
+            self._came = as_microseconds(time_column(came, "came"), "came").astype(np.int64)
         return self
 
     def check_clock(self, kind: str) -> None:
@@ -698,7 +720,7 @@ def at_time(
     if progress.window and now < (last := int(progress.window[-1][3][-1])):
         its, of_last = (str(np.datetime64(time, "us")) for time in (now, last))
         raise ValueError(
-            f"It is {its}, and PeriodicRefit has learnt a row at {of_last}: time does not go back. "
+            f"It is {its}, and PeriodicRefit has learnt a row of {of_last}: time does not go back. "
             "A model that goes on from earlier rows (warm_start=True) needs rows that came later."
         )
     periods = calendar(model)
@@ -863,15 +885,15 @@ def _fitted(model: PeriodicRefit, part: Part, classes: NDArray[Any] | None) -> A
     return estimator.fit(rows_of(X, again), y[again])
 
 
-def _own(X: Any, y: NDArray[Any], weight: Floats | None, now: int = _NO_TIME) -> Part:
+def _own(X: Any, y: NDArray[Any], weight: Floats | None, came: Any = _NO_TIME) -> Part:
     """Copies of rows that are to be kept."""
     weight = None if weight is None else weight.copy()
-    return own_rows(X), y.copy(), weight, np.full(len(y), now)
+    return own_rows(X), y.copy(), weight, np.full(len(y), came)
 
 
 def learn_times(model: PeriodicRefit, block: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return when the first rows of a block are learnt, as a part of a window holds it."""
+    """Return when the first rows of a block came, as a part of a window holds it."""
     if not counts_time(model):
         return np.full(n_rows, _NO_TIME)
-    times: NDArray[np.int64] = block.learn_time[:n_rows].copy()
+    times: NDArray[np.int64] = block.learn_came[:n_rows].copy()
     return times

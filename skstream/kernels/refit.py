@@ -111,7 +111,8 @@ def _is_asked_in_calls(estimator: Any, model: Any) -> bool:
 
     Not so where calls may change something, as those of a user's own class or function may.
     """
-    if not isinstance(estimator, PeriodicRefit) or estimator.detector is not None:
+    detectors = getattr(estimator, "detector", None), getattr(estimator, "detector_", None)
+    if not isinstance(estimator, PeriodicRefit) or detectors != (None, None):
         return False
     for part in nested(model):
         own = type(part).__module__.partition(".")[0] not in _LIBRARIES
