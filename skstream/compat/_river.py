@@ -1,4 +1,4 @@
-"""Models of River as estimators of scikit-learn, and the other way."""
+"""Models of River as estimators of scikit-learn."""
 
 import inspect
 import numbers

@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn as models of River."""
+"""Classifiers and regressors with ``partial_fit`` as models of River."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -14,8 +14,6 @@ from skstream.utils._choices import check_count
 from skstream.utils._labels import array_of, find_classes
 from skstream.utils._optional import optional_import
 from skstream.utils._validation import is_classifier, is_fitted, is_regressor, unfitted_copy
-
-_PURPOSE = "to_river"
 
 
 def to_river(
@@ -235,7 +233,7 @@ class _Regressor(_Estimator):
 @cache
 def _river_type(kind: str) -> type:
     """Class of River that wraps an estimator; made when it is wanted, as River is optional."""
-    base = getattr(optional_import("river.base", _PURPOSE), kind)
+    base = getattr(optional_import("river.base", "to_river"), kind)
     own = {"Classifier": _Classifier, "Regressor": _Regressor}[kind]
     return type(f"Estimator{kind}", (own, base), {"__doc__": f"A {kind.lower()} of scikit-learn."})
 

@@ -151,7 +151,9 @@ class Loop:
                 if self._is_told_time:
                     times = block.ask_time if is_ask else block.learn_time
                     assert times is not None
-                    self.estimator.time_passes(np.datetime64(int(times[end - 1]), "us"))
+                    assert block.learn_came is not None
+                    came = None if is_ask else block.learn_came[begin:end].astype("datetime64[us]")
+                    self.estimator.time_passes(np.datetime64(int(times[end - 1]), "us"), came)
                 if is_ask:
                     answers.append(self._ask(block, begin, end))
                 else:
@@ -286,13 +288,13 @@ class Loop:
 
     def _own_rows(self, X: Any, index: np.ndarray) -> Any:
         """Copy of some rows: the model may change and keep them."""
-        if type(X) is np.ndarray and len(index) == 1 and X.flags.c_contiguous:  # as below, sooner
-            row = index.item(0)
-            return X[row : row + 1].copy()
-        if len(index) != 1 or not hasattr(X, "iloc"):
+        if len(index) != 1:
             return own_rows(take_rows(X, index))
+        row = index.item(0)
+        if type(X) is np.ndarray:
+            return own_rows(X[row : row + 1])
         # pandas takes longer for a row than many models, and a row is asked, then learnt.
-        taken, row = self._taken, index.item(0)
+        taken = self._taken
         if taken is None or taken[0] is not X or taken[1] != row:
             self._taken = taken = X, row, take_rows(X, index)
         return own_rows(taken[2])
@@ -592,4 +594,5 @@ def _joined_learns(blocks: list[Block]) -> Block:
         weight=joined_weights(*((block.weight, block.n_learns) for block in blocks)),
         learn_rows=np.concatenate([block.learn_rows for block in blocks]),
         learn_time=joined_weights(*((block.learn_time, block.n_learns) for block in blocks)),
+        learn_came=joined_weights(*((block.learn_came, block.n_learns) for block in blocks)),
     )
