@@ -550,7 +550,7 @@ def test_held_out_rows_are_asked_at_checkpoints(way, run, csv_file, here):
         (["--holdout", "50", "--n-rows", "50"], "leaves none of the 50 rows to learn"),
         (["--holdout", "{file}"], "is a file of the stream itself"),
         (["--holdout", "next", "--forgetting", "adwin"], "--forgetting does not go with"),
-        (["--holdout", "next", "--set", "batch_size=2"], "HoldoutEvaluator has no such parameter"),
+        (["--holdout", "next", "--set", "n_folds=2"], "HoldoutEvaluator has no such parameter"),
     ],
 )
 def test_wrong_options_of_holdout_are_named(arguments, words, run, csv_file, here):

@@ -14,13 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from skstream import drift, streams
+from skstream._meta import check_can_be_fitted
 from skstream.base import check_can_learn
 from skstream.core.detector import as_detector
 from skstream.core.evaluators.settings import adapted, coded_columns, unset_nominal
 from skstream.optimal import BayesOptimal
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, make_stream_preprocessor
-from skstream.refit import PeriodicRefit, check_can_be_fitted
+from skstream.refit import PeriodicRefit
 from skstream.streams import (
     GaussianMixtureStream,
     GeneratedStream,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream._meta import answers_of
 from skstream.base import answers_each_row_alone, learner, nested
 from skstream.core.engine.answers import Task, no_answers
 from skstream.core.engine.block import Block, part_of
@@ -27,7 +28,6 @@ from skstream.kernels.memory import MemoryKernel, State
 from skstream.refit import (
     PeriodicRefit,
     Progress,
-    answers_of,
     at_time,
     calendar,
     counts_time,
@@ -111,7 +111,8 @@ def _is_asked_in_calls(estimator: Any, model: Any) -> bool:
 
     Not so where calls may change something, as those of a user's own class or function may.
     """
-    if not isinstance(estimator, PeriodicRefit) or estimator.detector is not None:
+    detectors = getattr(estimator, "detector", None), getattr(estimator, "detector_", None)
+    if not isinstance(estimator, PeriodicRefit) or detectors != (None, None):
         return False
     for part in nested(model):
         own = type(part).__module__.partition(".")[0] not in _LIBRARIES

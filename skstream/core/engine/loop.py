@@ -288,10 +288,13 @@ class Loop:
 
     def _own_rows(self, X: Any, index: np.ndarray) -> Any:
         """Copy of some rows: the model may change and keep them."""
-        if len(index) != 1 or not hasattr(X, "iloc"):
+        if len(index) != 1:
             return own_rows(take_rows(X, index))
+        row = index.item(0)
+        if type(X) is np.ndarray:
+            return own_rows(X[row : row + 1])
         # pandas takes longer for a row than many models, and a row is asked, then learnt.
-        taken, row = self._taken, index.item(0)
+        taken = self._taken
         if taken is None or taken[0] is not X or taken[1] != row:
             self._taken = taken = X, row, take_rows(X, index)
         return own_rows(taken[2])
