@@ -27,6 +27,13 @@ SUBJECTS = {
     "Choosing and studying": ("model_selection", "studies"),
     "For developers of estimators": ("testing",),
 }
+#: What most users begin with: links at the top of the reference.
+MOST_USED = (
+    *("evaluation.PrequentialEvaluator", "evaluation.EvaluationResult"),
+    *("evaluation.DelayedEvaluator", "evaluation.KFoldEvaluator", "baselines.Persistent"),
+    *("temporal.TemporalCorrection", "pipeline.make_stream_pipeline", "streams.as_stream"),
+    *("streams.CSVStream", "streams.ParquetStream", "evaluation.PredictionLog"),
+)
 
 
 def public_modules() -> dict[str, ModuleType]:
@@ -71,10 +78,15 @@ def _page(name: str, module: ModuleType) -> str:
 def _index(modules: dict[str, ModuleType]) -> str:
     listed = {name for names in SUBJECTS.values() for name in names}
     subjects = {**SUBJECTS, "More": tuple(name for name in modules if name not in listed)}
-    parts = ["Reference", "=========", "", "Every public name, by the module that exports it."]
+    parts = ["Reference", "=========", "", "Every public name, by the module that exports it.", ""]
+    parts += [f"Most used: {', '.join(f':obj:`~skstream.{name}`' for name in MOST_USED)}."]
     for subject, names in subjects.items():
         if names:
-            parts += ["", subject, "-" * len(subject), "", ".. toctree::", "   :maxdepth: 1", ""]
+            parts += ["", subject, "-" * len(subject), ""]
+            for name in names:
+                summary = (inspect.getdoc(modules[name]) or "").partition("\n\n")[0]
+                parts.append(f"- :doc:`skstream.{name}`: {' '.join(summary.split())}")
+            parts += ["", ".. toctree::", "   :hidden:", ""]
             parts += [f"   skstream.{name}" for name in names]
     return "\n".join([*parts, ""])
 

@@ -12,7 +12,7 @@ var Scorer = {
     const own = new Set(stems(`${title} ${keywords[docname] || ""}`));
     const query = new URLSearchParams(window.location.search).get("q") || "";
     const hits = new Set(stems(query).filter((word) => own.has(word)));
-    const list = ["changelog", "benchmarks", "fidelity", "glossary"].includes(docname);
+    const list = ["changelog", "benchmarks", "fidelity", "drift_delays", "glossary"].includes(docname);
     return score + 6 * hits.size + (docname.includes("/") ? 0 : 4) - (list ? 20 : 0);
   },
   objNameMatch: 11,

@@ -56,6 +56,7 @@ templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["skstream.css"]
 html_title = f"skstream {version}"
+html_logo = html_favicon = "_static/logo.svg"  # a model above the area of the naive guess
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
     "logo": {"text": "skstream"},
@@ -95,7 +96,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples/gallery"],
     "gallery_dirs": ["gallery"],
     "subsection_order": [
-        f"../examples/gallery/{part}" for part in ("evaluate", "late", "drift", "compare", "search")
+        f"../examples/gallery/{part}" for part in ("evaluate", "compare", "late", "search", "drift")
     ],
     "thumbnail_size": (480, 336),
     "capture_repr": (),  # what examples show, they print
@@ -110,6 +111,14 @@ sphinx_gallery_conf = {
     "within_subsection_order": "ExampleTitleSortKey",
     "image_scrapers": ("matplotlib",),
 }
+
+
+def without_hint(name, given=skstream.__getattr__):
+    # sphinx-gallery asks the package for the names of its parts, and expects an AttributeError.
+    try:
+        return given(name)
+    except ImportError as error:
+        raise AttributeError(name) from error
 
 
 def quote_attributes_in_shapes(app, what, name, value, options, lines):
@@ -132,6 +141,7 @@ def write_scorer(file):
 
 
 def setup(app):
+    skstream.__getattr__ = without_hint
     write_reference(HERE / "api")
     write_scorer(SCORER)
     write_benchmarks(HERE / "benchmarks.md", HERE.parent / "benchmarks")

@@ -15,6 +15,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import has_fit_parameter
 
 from skstream.base import (
     ForgetfulFit,
@@ -32,7 +33,7 @@ from skstream.base import (
     supports_sample_weight,
     without_predict,
 )
-from skstream.utils._labels import array_of
+from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import own_rows, stack_rows
 from skstream.utils._sklearn import first_scored_at_once, n_rows_of, rows_of
 from skstream.utils._validation import (
@@ -59,6 +60,80 @@ def inner_classes(model: Any) -> NDArray[Any] | None:
     """Classes of a fitted inner model, in its order; None if it has no such attribute."""
     classes = getattr(model, "classes_", None)
     return None if classes is None else array_of(classes)
+
+
+def check_can_be_fitted(estimator: Any) -> None:
+    """Raise an error unless an estimator is a classifier or regressor with ``fit``."""
+    kind = type(estimator).__name__
+    if isinstance(estimator, type):
+        raise TypeError(f"{estimator.__name__} is a class; pass an instance, {kind}().")
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+        raise TypeError(
+            f"PeriodicRefit needs a classifier or regressor with fit and predict, and {kind} has "
+            f"no {'predict' if hasattr(estimator, 'fit') else 'fit'}. Put a transformer into a "
+            "pipeline that ends in a model."
+        )
+    if isinstance(estimator, FrozenEstimator):
+        raise TypeError(
+            "PeriodicRefit fits a copy again and again, and FrozenEstimator never changes. Pass "
+            "the model inside it to refit that, or FrozenEstimator alone to judge it as fitted."
+        )
+    if not (is_classifier(estimator) or is_regressor(estimator)):
+        raise TypeError(f"PeriodicRefit needs a classifier or regressor, and {kind} is neither.")
+
+
+def weight_name(estimator: Any) -> str:
+    """Name of the weights in ``fit``, of a pipeline in that of its last step; empty: none."""
+    prefix = ""
+    while isinstance(estimator, Pipeline) and estimator.steps:
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return f"{prefix}sample_weight" if has_fit_parameter(estimator, "sample_weight") else ""
+
+
+def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
+    """Answers of a model to rows, with a column for every class of the stream."""
+    if classes is None or method == "predict":
+        return array_of(model.predict(X))
+    if not hasattr(model, method):  # what answers up to the first refit
+        table = np.zeros((X.shape[0], len(classes)))
+        if method == "decision_function":
+            return table[:, 0] if len(classes) == 2 else table
+        codes = LabelSpace(classes).encode(array_of(model.predict(X)))
+        table[np.arange(len(codes)), codes] = 1.0
+        return table
+    values = array_of(getattr(model, method)(X))
+    own = getattr(model, "classes_", None)
+    own = classes.tolist() if own is None else array_of(own).tolist()
+    known = classes.tolist()
+    if own == known or not set(own) <= set(known):  # other labels: the caller says so
+        return values
+    if method == "decision_function" and len(own) > 2 and _decides_pairs(model):
+        raise ValueError(
+            f"The last refit has seen {len(own)} of {len(known)} classes, and its decision values "
+            "are those of pairs of classes (decision_function_shape='ovo'), which have no place "
+            "among those of all classes. Use decision_function_shape='ovr'."
+        )
+    columns = [known.index(label) for label in own]
+    if method == "predict_proba":
+        table = np.zeros((len(values), len(known)), dtype=values.dtype)
+        # Of one class it is certain; boosting by histograms has two columns even then.
+        table[:, columns] = 1.0 if len(own) == 1 else values
+        return table
+    if values.ndim == 1 or len(own) == 1:
+        values = values if values.ndim == 1 else values[:, 0]
+        if len(known) == 2:  # one of two classes is known
+            return np.full(len(values), 1.0 if columns == [1] else -1.0)
+        values = np.column_stack([-values, values])[:, -len(own) :]
+    table = np.repeat(values.min(axis=1, keepdims=True), len(known), axis=1)
+    table[:, columns] = values
+    return table
+
+
+def _decides_pairs(model: Any) -> bool:
+    """Whether decision values are those of pairs of classes, as support vector machines can."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    return getattr(last, "decision_function_shape", None) == "ovo"
 
 
 def check_divisible_rows(meta: Any, X: Any, *, reset: bool) -> Any:

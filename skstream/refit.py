@@ -9,14 +9,19 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED, process_routing
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
-from skstream._meta import InnerMethods, MetaEstimator, OrderedScore, check_divisible_rows
+from skstream._meta import (
+    InnerMethods,
+    MetaEstimator,
+    OrderedScore,
+    answers_of,
+    check_can_be_fitted,
+    check_divisible_rows,
+    weight_name,
+)
 from skstream.adaptive import read_until_alarm
 from skstream.base import (
     check_can_learn,
@@ -32,13 +37,15 @@ from skstream.base import (
     repetitions,
 )
 from skstream.baselines import MajorityClass, MeanRegressor
+from skstream.core.detector import fresh_detector
 from skstream.drift import DriftDetector
 from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import copy_rows, own_rows, stack_rows
-from skstream.utils._sklearn import Interval, n_rows_of, rows_of
+from skstream.utils._sklearn import HasMethods, Interval, n_rows_of, rows_of
 from skstream.utils._times import (
     AWARE,
     DATETIMES,
+    MISSING,
     UNITS,
     Calendar,
     as_microseconds,
@@ -65,7 +72,8 @@ _ROWS_BEFORE_ALARMS = 100
 _NO_TIME = int(np.iinfo(np.int64).min)
 
 #: Rows of several calls, the oldest first: values that are never changed. `weight` is None where
-#: all are 1. The last are the times at which they were learnt, in microseconds since 1970.
+#: all are 1. The last are the times at which they came, in microseconds since 1970; under delayed
+#: labels those of the labels.
 Part = tuple[Any, NDArray[Any], Floats | None, NDArray[np.int64]]
 Window = tuple[Part, ...]
 
@@ -171,15 +179,16 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     ----------
     estimator : classifier or regressor
         Model with ``fit`` and ``predict``; every refit is one of a copy.
-    every : int, str or None
+    every : int, str, timedelta or None
         Rows learnt between two refits; or a period of the calendar, at whose beginning there is
-        one: a duration such as ``"12h"`` or ``"7D"`` (which begins on Monday), or the pandas alias
-        of a date, such as ``"MS"``, the first of a month. None: only the alarms of `detector` are
-        followed by a refit; without a detector, the model is fitted once, after `min_rows`, and
-        never again.
-    window : int or str, default=None
-        Each refit is on so many of the newest rows, or on those learnt in the last time, such as
-        ``"90D"``. None: on all rows so far, which are all kept in memory.
+        one: a duration such as ``"12h"`` or ``"7D"`` (which begins on Monday), or a pandas alias of
+        the first date of a period, such as ``"MS"`` (of a month), or of a period, such as
+        ``"W-SUN"`` (weeks up to Sunday). None: only the alarms of `detector` are followed by a
+        refit; without a detector, the model is fitted once, after `min_rows`, and never again.
+    window : int, str or timedelta, default=None
+        Each refit is on so many of the newest rows, or on those that came (under delayed labels,
+        whose label came) in the last time, such as ``"90D"``. None: on all rows so far, which are
+        all kept in memory.
     min_rows : int, default=None
         Rows learnt before the first refit, and fewest rows of one that an alarm cuts short. None:
         `every`, or 100 where that is no number of rows.
@@ -249,11 +258,11 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     the very first fails for another reason, that is an error.
 
     A refit by the calendar is made before the first row of a period is asked or learnt, on what was
-    learnt before; of a window of time, on the rows learnt in so long before the period began. A
+    learnt before; of a window of time, on those that came in so long before the period began. A
     period in which no row comes has no refit. Evaluators tell the time of every call, by
-    `time_passes`: the arrival of the row, or when its label comes where that is late; the last of
-    them, where several rows share a call. Only the model that is evaluated is told it, not a model
-    inside another one.
+    `time_passes`: the arrival of the row, or when its label comes where that is late; where several
+    rows share a call, the last of them, and when each came. Only the model that is evaluated is
+    told it, not a model inside another one.
 
     ``fit`` fits once, on the last `window` of the rows given; ``partial_fit`` goes on from there.
 
@@ -287,10 +296,10 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
-        "every": [Interval(Integral, 1, None, closed="left"), str, None],
-        "window": [Interval(Integral, 1, None, closed="left"), str, None],
+        "every": [Interval(Integral, 1, None, closed="left"), str, timedelta, None],
+        "window": [Interval(Integral, 1, None, closed="left"), str, timedelta, None],
         "min_rows": [Interval(Integral, 1, None, closed="left"), None],
-        "detector": [DriftDetector, None],
+        "detector": [HasMethods("update"), None],
         "before": "no_validation",
         "weight_decay": [Interval(Real, 0, 1, closed="right"), None],
         "time_zone": [str, None],
@@ -311,13 +320,14 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     _before: Any
     _progress: Progress
     _now = _NO_TIME  # as `time_passes` has told it
+    _came: Any = _NO_TIME  # when the rows of the next `partial_fit` came: one time, or one of each
 
     def __init__(
         self,
         estimator: Any,
         *,
-        every: int | str | None,
-        window: int | str | None = None,
+        every: int | str | timedelta | None,
+        window: int | str | timedelta | None = None,
         min_rows: int | None = None,
         detector: DriftDetector | None = None,
         before: Any = None,
@@ -423,7 +433,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         check_some_weight(check_weight(sample_weight, n_rows_of(X)))
         classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
         X, y, weight = self._checked(X, y, sample_weight, classes, first=True)
-        if isinstance(self.window, str):
+        if isinstance(self.window, str | timedelta):
             raise ValueError(
                 f"window={self.window!r} counts time, and fit does not know when the rows came. "
                 "Call time_passes and partial_fit, or give a number of rows."
@@ -478,10 +488,22 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         if first and classes is not None and hasattr(self, "classes_"):
             del self.classes_  # left by a first call that failed
         if counts_time(self) and self._now == _NO_TIME:
-            raise ValueError(_WITHOUT_CLOCK.format(self._counting()))
+            raise ValueError(
+                f"{self._counting()} of PeriodicRefit counts time, which nothing has told it: call "
+                "time_passes before partial_fit; evaluators do it."
+            )
+        came = np.asarray(self._came)
+        if came.ndim and len(came) != n_rows_of(X):
+            raise ValueError(
+                f"time_passes was told when {len(came)} rows came, and {n_rows_of(X)} are learnt."
+            )
+        if came.ndim and sample_weight is not None:
+            came, _ = of_positive_weight(check_weight(sample_weight, len(came)), came)
+        self._came = self._now
         X, y, weight = self._checked(X, y, sample_weight, classes, first=first)
         if not len(y):
             return self
+        came = np.broadcast_to(came, len(y))
         progress = at_time(self, new_progress(self), self._now) if first else self._progress
         before = new_before(self) if first else self._before
         begin, labels = 0, y if self._classes() is None else self.classes_[y]
@@ -494,7 +516,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             progress, alarm, n_rows = read(progress, losses, len(rows))
             rows = rows[:n_rows]
             rows_weight = None if weight is None else weight[rows]
-            part = _own(rows_of(X, rows), y[rows], rows_weight, self._now)
+            part = _own(rows_of(X, rows), y[rows], rows_weight, came[rows])
             if before is not None:
                 known = self._classes() if not begin and first else None
                 learner(before)(own_rows(part[0]), labels[rows], part[2], known)
@@ -506,7 +528,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         return self
 
     @offered_if(lambda self: counts_time(self))
-    def time_passes(self, now: Any) -> "PeriodicRefit":
+    def time_passes(self, now: Any, came: Any = None) -> "PeriodicRefit":
         """Say what time it is, before rows are asked or learnt; a refit that is due is made.
 
         Evaluators do it. Only with a period or a duration as `every` or `window`.
@@ -514,20 +536,30 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         Parameters
         ----------
         now : datetime
-            The time, not before that of the call before; in UTC if it has a time zone.
+            The time, not before the rows that were learnt; in UTC if it has a time zone.
+        came : array-like of shape (n_rows,), default=None
+            When the rows of the next ``partial_fit`` came, for a window of time. None: now.
 
         Returns
         -------
         self : object
             The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If it goes back.
         """
-        self._now = int(as_microseconds(time_column([now], "now"), "now")[0])
+        time = int(as_microseconds(time_column([now], "now"), "now")[0])
         if self.__sklearn_is_fitted__():
-            progress = at_time(self, self._progress, self._now, self._classes())
+            progress = at_time(self, self._progress, time, self._classes())
             if progress is not self._progress:
                 self._progress = progress
                 self._before = self._before if progress.model is None else None
                 self.estimator_ = self._before if progress.model is None else progress.model
+        self._now = self._came = time
+        if came is not None:
+            self._came = as_microseconds(time_column(came, "came"), "came").astype(np.int64)
         return self
 
     def check_clock(self, kind: str) -> None:
@@ -545,7 +577,13 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         """
         self._begin()
         if kind not in (AWARE, DATETIMES):
-            raise ValueError(f"{_WITHOUT_CLOCK.format(self._counting())} Arrivals here are {kind}.")
+            given = "the rows do not say when they came"
+            if kind != MISSING:
+                given = f"the arrivals here are {kind}"
+            raise ValueError(
+                f"{self._counting()} of PeriodicRefit counts time, and {given}: pass arrival= as "
+                "datetimes (--time on the command line), or count rows."
+            )
         if self.time_zone is not None and kind != AWARE:
             raise ValueError(
                 f"time_zone={self.time_zone!r} is for arrivals with a time zone, and these have "
@@ -555,20 +593,20 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
     def _counting(self) -> str:
         """Show the first parameter that counts time."""
-        name = "every" if isinstance(self.every, str) else "window"
+        name = "every" if isinstance(self.every, str | timedelta) else "window"
         return f"{name}={getattr(self, name)!r}"
 
     def _begin(self) -> None:
         """Check the parameters, before anything is learnt."""
         self._validate_params()
-        if isinstance(self.every, str):
+        if isinstance(self.every, str | timedelta):
             calendar_of(self.every, self.time_zone)
         elif self.time_zone is not None:
             raise ValueError(
                 f"time_zone={self.time_zone!r} says where the periods of every= begin, and "
                 f"every={self.every} is none. Leave it out, or give a period, such as every='7D'."
             )
-        if isinstance(self.window, str) and not parse_duration(self.window):
+        if isinstance(self.window, str | timedelta) and _microseconds(self.window) < 1:
             raise ValueError(
                 f"window={self.window!r} is no duration. Give a number of rows, or a duration in "
                 f"{UNITS}, such as '90D'; months have no fixed length."
@@ -580,7 +618,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
                 "detector=None. Pass one of them, every=1000 or detector=ADWIN(); or say after how "
                 "many rows the model is fitted once and for all: min_rows=5000."
             )
-        if self.weight_decay not in (None, 1.0) and not takes_weight(self.estimator):
+        if self.weight_decay not in (None, 1.0) and not weight_name(self.estimator):
             raise ValueError(
                 f"weight_decay={self.weight_decay} weighs the rows of a refit, and "
                 f"{type(self.estimator).__name__}.fit has no sample_weight. Leave it out, or use "
@@ -611,13 +649,15 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         if is_classifier(self):
             check_classes(self, classes)
             y = LabelSpace(self.classes_).encode(y)
-            if not isinstance(self.window, str | None) and self.window < len(self.classes_):
+            if not isinstance(self.window, str | timedelta | None) and self.window < len(
+                self.classes_
+            ):
                 raise ValueError(
                     f"window={self.window} rows cannot hold a row of each of "
                     f"{len(self.classes_)} classes. Use a larger window."
                 )
         weight = check_weight(sample_weight, len(y))
-        if weight is not None and not takes_weight(self.estimator):
+        if weight is not None and not weight_name(self.estimator):
             repetitions(weight, f"{type(self.estimator).__name__}.fit")
         return of_positive_weight(weight, X, y)
 
@@ -646,7 +686,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
 def new_progress(model: PeriodicRefit) -> Progress:
     """Progress before the first row."""
-    return Progress(detector=None if model.detector is None else clone(model.detector))
+    return Progress(detector=None if model.detector is None else fresh_detector(model.detector))
 
 
 def new_before(model: PeriodicRefit) -> Any:
@@ -656,25 +696,20 @@ def new_before(model: PeriodicRefit) -> Any:
     return MajorityClass() if is_classifier(model) else MeanRegressor()
 
 
-_WITHOUT_CLOCK = (
-    "{} of PeriodicRefit counts time, and the rows do not say when they came: pass arrival= as "
-    "datetimes. (By hand, call time_passes before each call.)"
-)
-
-
 def counts_time(model: PeriodicRefit) -> bool:
     """Whether a model must be told the time."""
-    return isinstance(model.every, str) or isinstance(model.window, str)
+    return isinstance(model.every, str | timedelta) or isinstance(model.window, str | timedelta)
 
 
 def calendar(model: PeriodicRefit) -> Calendar | None:
     """Return the periods at whose beginnings a model is refitted; None: it is by rows."""
-    return calendar_of(model.every, model.time_zone) if isinstance(model.every, str) else None
+    is_timed = isinstance(model.every, str | timedelta)
+    return calendar_of(model.every, model.time_zone) if is_timed else None
 
 
 def fewest_rows(model: PeriodicRefit) -> int:
     """Rows known before the first refit, and of one that an alarm cuts short."""
-    of_period = _ROWS_BEFORE_ALARMS if isinstance(model.every, str) else model.every
+    of_period = _ROWS_BEFORE_ALARMS if isinstance(model.every, str | timedelta) else model.every
     return int(model.min_rows or of_period or _ROWS_BEFORE_ALARMS)
 
 
@@ -682,6 +717,12 @@ def at_time(
     model: PeriodicRefit, progress: Progress, now: int, classes: NDArray[Any] | None = None
 ) -> Progress:
     """Return the progress at a time, after the refit that is due by the calendar then."""
+    if progress.window and now < (last := int(progress.window[-1][3][-1])):
+        its, of_last = (str(np.datetime64(time, "us")) for time in (now, last))
+        raise ValueError(
+            f"It is {its}, and PeriodicRefit has learnt a row of {of_last}: time does not go back. "
+            "A model that goes on from earlier rows (warm_start=True) needs rows that came later."
+        )
     periods = calendar(model)
     if periods is None or now < progress.end:
         return progress
@@ -695,7 +736,7 @@ def at_time(
 
 def rows_until_refit(model: PeriodicRefit, progress: Progress) -> int | None:
     """Rows to be learnt up to the next refit of the schedule; None: it is not by rows."""
-    if isinstance(model.every, str):
+    if isinstance(model.every, str | timedelta):
         return None
     was_tried = progress.model is not None or progress.n_failed
     distance = model.every if was_tried else fewest_rows(model)
@@ -748,22 +789,22 @@ def learnt_rows(
         return progress._replace(n_known=n_known)
     is_due = rows_until_refit(model, progress) == n_rows
     most, since = model.window, _NO_TIME
-    if isinstance(most, str):
+    if isinstance(most, str | timedelta):
         since, most = int(part[3][-1]) - _microseconds(most), None
     window = appended(progress.window, part, most, since)
     progress = progress._replace(window=window, n_known=n_known, n_since=progress.n_since + n_rows)
     return _refitted(model, progress, classes, alarm=alarm) if alarm or is_due else progress
 
 
-def _microseconds(duration: str) -> int:
-    length = parse_duration(duration)
-    assert length is not None
-    return length // timedelta(microseconds=1)
+def _microseconds(duration: str | timedelta) -> int:
+    """Length of a duration; 0 where it is none."""
+    length = parse_duration(duration) if isinstance(duration, str) else duration
+    return 0 if length is None else length // timedelta(microseconds=1)
 
 
 def _rows_since(model: PeriodicRefit, progress: Progress, at: int | None) -> int | None:
     """Count the rows of a refit in its window; None: all. `at` is when a period begins."""
-    if not isinstance(model.window, str):
+    if not isinstance(model.window, str | timedelta):
         return model.window
     time = np.concatenate([part[3] for part in progress.window])
     since = (int(time[-1]) if at is None else at) - _microseconds(model.window)
@@ -838,100 +879,21 @@ def _fitted(model: PeriodicRefit, part: Part, classes: NDArray[Any] | None) -> A
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(model, "partial_fit", sample_weight=weight)
         return estimator.fit(X, y, **routed["estimator"]["fit"])
-    if takes_weight(estimator):
-        return estimator.fit(X, y, **{_weight_name(estimator): weight})
+    if name := weight_name(estimator):
+        return estimator.fit(X, y, **{name: weight})
     again = np.repeat(np.arange(len(y)), repetitions(weight, f"{type(estimator).__name__}.fit"))
     return estimator.fit(rows_of(X, again), y[again])
 
 
-def takes_weight(estimator: Any) -> bool:
-    """Whether ``fit`` takes weights."""
-    return bool(_weight_name(estimator))
-
-
-def _weight_name(estimator: Any) -> str:
-    """Name of the weights in ``fit``, of a pipeline in that of its last step; empty: none."""
-    prefix = ""
-    while isinstance(estimator, Pipeline) and estimator.steps:
-        name, estimator = estimator.steps[-1]
-        prefix += f"{name}__"
-    return f"{prefix}sample_weight" if has_fit_parameter(estimator, "sample_weight") else ""
-
-
-def check_can_be_fitted(estimator: Any) -> None:
-    """Raise an error unless an estimator is a classifier or regressor with ``fit``."""
-    kind = type(estimator).__name__
-    if isinstance(estimator, type):
-        raise TypeError(f"{estimator.__name__} is a class; pass an instance, {kind}().")
-    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
-        raise TypeError(
-            f"PeriodicRefit needs a classifier or regressor with fit and predict, and {kind} has "
-            f"no {'predict' if hasattr(estimator, 'fit') else 'fit'}. Put a transformer into a "
-            "pipeline that ends in a model."
-        )
-    if isinstance(estimator, FrozenEstimator):
-        raise TypeError(
-            "PeriodicRefit fits a copy again and again, and FrozenEstimator never changes. Pass "
-            "the model inside it to refit that, or FrozenEstimator alone to judge it as fitted."
-        )
-    if not (is_classifier(estimator) or is_regressor(estimator)):
-        raise TypeError(f"PeriodicRefit needs a classifier or regressor, and {kind} is neither.")
-
-
-def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
-    """Answers of a model to rows, with a column for every class of the stream."""
-    if classes is None or method == "predict":
-        return array_of(model.predict(X))
-    if not hasattr(model, method):  # what answers up to the first refit
-        table = np.zeros((X.shape[0], len(classes)))
-        if method == "decision_function":
-            return table[:, 0] if len(classes) == 2 else table
-        codes = LabelSpace(classes).encode(array_of(model.predict(X)))
-        table[np.arange(len(codes)), codes] = 1.0
-        return table
-    values = array_of(getattr(model, method)(X))
-    own = getattr(model, "classes_", None)
-    own = classes.tolist() if own is None else array_of(own).tolist()
-    known = classes.tolist()
-    if own == known or not set(own) <= set(known):  # other labels: the caller says so
-        return values
-    if method == "decision_function" and len(own) > 2 and _decides_pairs(model):
-        raise ValueError(
-            f"The last refit has seen {len(own)} of {len(known)} classes, and its decision values "
-            "are those of pairs of classes (decision_function_shape='ovo'), which have no place "
-            "among those of all classes. Use decision_function_shape='ovr'."
-        )
-    columns = [known.index(label) for label in own]
-    if method == "predict_proba":
-        table = np.zeros((len(values), len(known)), dtype=values.dtype)
-        # Of one class it is certain; boosting by histograms has two columns even then.
-        table[:, columns] = 1.0 if len(own) == 1 else values
-        return table
-    if values.ndim == 1 or len(own) == 1:
-        values = values if values.ndim == 1 else values[:, 0]
-        if len(known) == 2:  # one of two classes is known
-            return np.full(len(values), 1.0 if columns == [1] else -1.0)
-        values = np.column_stack([-values, values])[:, -len(own) :]
-    table = np.repeat(values.min(axis=1, keepdims=True), len(known), axis=1)
-    table[:, columns] = values
-    return table
-
-
-def _decides_pairs(model: Any) -> bool:
-    """Whether decision values are those of pairs of classes, as support vector machines can."""
-    last = model[-1] if isinstance(model, Pipeline) else model
-    return getattr(last, "decision_function_shape", None) == "ovo"
-
-
-def _own(X: Any, y: NDArray[Any], weight: Floats | None, now: int = _NO_TIME) -> Part:
+def _own(X: Any, y: NDArray[Any], weight: Floats | None, came: Any = _NO_TIME) -> Part:
     """Copies of rows that are to be kept."""
     weight = None if weight is None else weight.copy()
-    return own_rows(X), y.copy(), weight, np.full(len(y), now)
+    return own_rows(X), y.copy(), weight, np.full(len(y), came)
 
 
 def learn_times(model: PeriodicRefit, block: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return when the first rows of a block are learnt, as a part of a window holds it."""
+    """Return when the first rows of a block came, as a part of a window holds it."""
     if not counts_time(model):
         return np.full(n_rows, _NO_TIME)
-    times: NDArray[np.int64] = block.learn_time[:n_rows].copy()
+    times: NDArray[np.int64] = block.learn_came[:n_rows].copy()
     return times

@@ -550,7 +550,7 @@ def test_held_out_rows_are_asked_at_checkpoints(way, run, csv_file, here):
         (["--holdout", "50", "--n-rows", "50"], "leaves none of the 50 rows to learn"),
         (["--holdout", "{file}"], "is a file of the stream itself"),
         (["--holdout", "next", "--forgetting", "adwin"], "--forgetting does not go with"),
-        (["--holdout", "next", "--set", "batch_size=2"], "HoldoutEvaluator has no such parameter"),
+        (["--holdout", "next", "--set", "n_folds=2"], "HoldoutEvaluator has no such parameter"),
     ],
 )
 def test_wrong_options_of_holdout_are_named(arguments, words, run, csv_file, here):
@@ -669,3 +669,16 @@ def test_models_of_modules_are_not_run_because_a_file_names_them(run: Run, csv_f
     err = refused(run("verify", "out/result.npz"))
     assert f"--model '{model}'" in err
     assert run("verify", "out/result.npz", "--model", model)[0] == 0
+
+
+@pytest.mark.parametrize("row", [0, 50])
+def test_a_model_that_cannot_read_gaps_is_told_how(row, run, csv_file, here):
+    lines = csv_file.read_text().splitlines()
+    lines[row + 1] = "," + lines[row + 1].partition(",")[2]
+    write(here / "gaps.csv", "\n".join(lines) + "\n")
+    given = ("evaluate", "gaps.csv", "--target", "label")
+    for model, wrapped in (("nb", "nb"), ("mine=nb", "sgd")):
+        status, _, errors = run(*given, "--model", model)
+        assert status == 2
+        assert errors.endswith(f"wrap the model: --model \"prepared('{wrapped}')\"\n")
+    assert done(run(*given, "--model", "prepared('sgd')"))

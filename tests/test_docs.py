@@ -27,6 +27,19 @@ FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 SCRIPT = re.compile(r"python -m (benchmarks\.\w+)((?: +\\?\n? *[^\s`|]+)*)")
 EXAMPLE = re.compile(r"python (\S*examples/\S+\.py)")
 DECIMAL = re.compile(r"^\|.*(?<![\w.])\d*\.\d+(?![\w.])", re.M)
+# What readers stop at, and what to write in its place. The list grows.
+PHRASES = {
+    r"[Tt]he label before\b(?! (the|its|it|each|a|an|them|that|this)\b)": "the previous label",
+    r"learnt (first, )?unasked": "used only for training",
+    r"[Ww]hoever": "anyone who, or the noun",
+    r"[Ss]tands? beside": "appears beside, is next to",
+    r"is to be had": "is available",
+    r"[Ss]ign of life": "heartbeat",
+    r"will not run anything": "readers without Python",
+    r"\bA trap\b": "Pitfall",
+    r"goes on where it was stopped": "resumes where it stopped",
+    r"is not lost for": "you still get",
+}
 # Less than readers see, where a page would take long: the text of the page, and what runs.
 SHORTER = {
     "scoring_alarms": {"    range(30),": "    range(3),"},
@@ -157,6 +170,25 @@ def test_figures_name_their_command(page: Path) -> None:
     text = page.read_text("utf-8")
     if DECIMAL.search(re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
         assert SCRIPT.search(text) or EXAMPLE.search(text) or BLOCK.search(text)
+
+
+@pytest.mark.parametrize(("phrase", "better"), PHRASES.items())
+def test_phrases_that_stop_a_reader_are_not_used(phrase: str, better: str) -> None:
+    files = [*PAGES, *(PROJECT / "examples").rglob("*.py"), *(PROJECT / "skstream").rglob("*.py")]
+    for file in [PROJECT / "README.md", *files]:
+        text = re.sub(r"\s+(# )?", " ", file.read_text("utf-8"))
+        assert not re.search(phrase, text), f"{file}: {better}"
+
+
+def test_the_guide_describes_every_page() -> None:
+    guide = (PROJECT / "docs" / "guide.md").read_text("utf-8")
+    listed = re.findall(r"^- \[.+\]\((\w+)\.md\): \w", guide, re.MULTILINE)
+    pages = [
+        line
+        for one in re.findall(r":hidden:\n\n(.*?)```", guide, re.DOTALL)
+        for line in one.split()
+    ]
+    assert listed == pages
 
 
 def test_the_readme_is_short() -> None:

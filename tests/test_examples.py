@@ -1,10 +1,13 @@
 """The examples and the README's Python run as they stand, without a warning."""
 
+import ast
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from tests._data import data_path
 from tests._programs import PROJECT, Run
 
 EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
@@ -24,6 +27,7 @@ SHORTER = {
     "plot_online_or_retrained": {"max_iter=20": "max_iter=2"},
     "plot_live_run": {"6_000": "4_000"},
 }
+NOTEBOOKS = sorted((PROJECT / "examples" / "notebooks").glob("*.ipynb"))
 README_BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
 )
@@ -50,6 +54,32 @@ def test_example_of_the_gallery_runs(example: Path, tmp_path: Path, run_program:
     for extra in ("matplotlib", "pandas", "pyarrow"):
         pytest.importorskip(extra, reason="examples of the gallery show every extra")
     run_program(shorter(example, tmp_path), tmp_path)
+
+
+def program_of(notebook: Path) -> str:
+    """Code cells one after another; what a cell ends with is shown, as a notebook shows it."""
+    lines = ["def show(what):", "    return getattr(what, '_repr_html_', what.__repr__)()", ""]
+    for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            assert not cell["outputs"]  # they would become stale
+            code = ast.parse("".join(cell["source"]))
+            if isinstance(code.body[-1], ast.Expr):
+                code.body[-1].value = ast.Call(ast.Name("show"), [code.body[-1].value], [])
+            lines.append(ast.unparse(code))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_runs(notebook: Path, tmp_path: Path, run_program: Run) -> None:
+    pytest.importorskip("matplotlib", reason="notebooks draw pictures")
+    pandas = pytest.importorskip("pandas", reason="notebooks show frames")
+    text = program_of(notebook)
+    if '"hour.csv"' in text.replace("'", '"'):
+        hours = pandas.read_parquet(data_path("bike_sharing_hour"))[:2_000]
+        hours.drop(columns="class").to_csv(tmp_path / "hour.csv", index=False)
+    program = tmp_path / "notebook.py"
+    program.write_text(text, "utf-8")
+    run_program(program, tmp_path)
 
 
 def test_readme_code_runs_in_its_order(tmp_path: Path, run_program: Run) -> None:

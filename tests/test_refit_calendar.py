@@ -34,7 +34,7 @@ X = RNG.normal(size=(N, 3)).round(2)
 Y = np.where(X[:, 0] + np.where(np.arange(N) < 60, 1, -1) * X[:, 1] > 0, "up", "down")
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 CLASSES = ["down", "up"]
-EVERY = {"MS": "M", "7D": "W", "12h": "12h", "W-WED": "W-TUE", "D": "D"}
+EVERY = {"MS": "M", "7D": "W", "12h": "12h", "W-WED": "W-WED", "M": "M", "YS": "Y"}
 
 
 def came(seed, zone="UTC"):
@@ -211,7 +211,19 @@ def test_live_rows_and_late_labels_tell_the_time(tmp_path):
     (model,), (other,) = result.models.values(), whole.models.values()
     assert model.refit_times_.tolist() == other.refit_times_.tolist()
     assert result.scores == whole.scores
-    with pytest.raises(ValueError, match=r"Arrivals here are numbers"):
+    linear = PeriodicRefit(LogisticRegression(), every="MS", min_rows=8)
+    run = evaluator.start(linear, classes=CLASSES)
+    for row in range(60):
+        run.ask(X[[row]], [row], t=times[row])
+        run.label([row], [Y[row]])
+    gap = np.where(np.arange(2)[:, None] == 1, np.nan, X[60:62])
+    for rows in (gap, X[60:62]):  # what failed is asked again, at the same times
+        if np.isnan(rows).any():
+            with pytest.raises(Exception, match="NaN"):
+                run.ask(rows, ["a", "b"], t=[times[60], times[60] + late])
+        else:
+            assert len(run.ask(rows, ["a", "b"], t=[times[60], times[60] + late])) == 1
+    with pytest.raises(ValueError, match="the arrivals here are numbers"):
         evaluator.start(MONTHLY, classes=CLASSES).ask(X[:1], ["a"])
 
 
@@ -233,6 +245,13 @@ def test_by_hand_it_is_told_the_time():
         _ = clone(MODELS["other"]).fit(X, Y).refit_models_
     with pytest.raises(ValueError, match="window='200D' counts time, and fit does not know"):
         clone(MONTHLY).fit(X, Y)
+    with pytest.raises(ValueError, match=r"has learnt a row of .* time does not go back"):
+        model.time_passes(times[0])
+    assert model.partial_fit(X[:3], Y[:3]).n_rows_learnt_ == N + 3  # as if nothing had been told
+    weight, early = [1.0, 0.0, 1.0], times[-1] - pd.to_timedelta([300, 200, 100], "D")
+    model.time_passes(times[-1], early).partial_fit(X[:3], Y[:3], sample_weight=weight)
+    with pytest.raises(ValueError, match="told when 3 rows came, and 2 are learnt"):
+        model.time_passes(times[-1], early).partial_fit(X[:2], Y[:2])
     fitted = PeriodicRefit(TREE, every="MS", keep_models=True).fit(X, Y)
     assert np.isnat(fitted.refit_times_).tolist() == [True] and len(fitted.refit_models_) == 1
     fitted.time_passes(times[0]).partial_fit(X[:5], Y[:5]).time_passes(times[-1])
@@ -263,6 +282,55 @@ def test_the_walk_forward_example_of_the_page_is_a_loop_by_month():
     assert fitted.refit_models_[-1].coef_[0] < -0.8  # the window has followed the turn
 
 
+@pytest.mark.parametrize("name", ["monthly", "rows"])
+@pytest.mark.parametrize("kernels", [True, False])
+def test_a_model_goes_on_with_later_rows_alone(name, kernels):
+    times, evaluator = came(3), PrequentialEvaluator("accuracy", run=RunOptions(kernels=kernels))
+    first, rest = slice(0, 60), slice(60, N)
+    whole = evaluator.evaluate(MODELS[name], X, Y, arrival=times, return_models=True)
+    model = evaluator.evaluate(
+        {"one": MODELS[name]}, X[first], Y[first], arrival=times[first], return_models=True
+    ).models["one"]
+    again = {"warm_start": True, "return_models": True}
+    result = evaluator.evaluate({"one": model}, X[rest], Y[rest], arrival=times[rest], **again)
+    (expected,) = whole.models.values()
+    assert result.models["one"].refit_times_.tolist() == expected.refit_times_.tolist()
+    with pytest.raises(Exception, match=r"has learnt a row of .* time does not go back"):
+        evaluator.evaluate({"one": model}, X[first], Y[first], arrival=times[first], **again)
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+@pytest.mark.parametrize("every", ["7D", 90])
+def test_rows_of_a_batch_are_in_the_window_by_their_own_times(kernels, every):
+    times = pd.date_range("2024-01-01", periods=N, freq="4h", tz="UTC")
+    model = PeriodicRefit(TREE, every=every, window="7D", min_rows=20, keep_models=True)
+    for evaluator in (
+        PrequentialEvaluator("accuracy", batch_size=30, run=RunOptions(kernels=kernels)),
+        HoldoutEvaluator("accuracy", holdout="next", every=30, run=RunOptions(kernels=kernels)),
+    ):
+        result = evaluator.evaluate({"one": model}, X, Y, arrival=times, return_models=True)
+        fitted, since = result.models["one"], np.timedelta64(7, "D")
+        moments, came = fitted.refit_times_, times.tz_localize(None).to_numpy()
+        for known, at, one in zip(fitted.refit_rows_, moments, fitted.refit_models_, strict=True):
+            inside = came[:known] >= at - since if every == "7D" else came[:known] > at - since
+            assert one.tree_.n_node_samples[0] == inside.sum()
+        assert len(moments) >= (every == "7D") + 1
+
+
+def test_a_timedelta_is_its_text():
+    texts, objects = ({"every": "7D", "window": "400D"}, {})
+    for name, text in texts.items():
+        objects[name] = pd.Timedelta(text)
+    found = [
+        PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
+        .evaluate({"one": PeriodicRefit(TREE, min_rows=8, **its)}, X, Y, arrival=came(4))
+        .costs["one"]
+        .refit_rows
+        for its in (texts, objects)
+    ]
+    assert found[0] == found[1] and len(found[0][0]) > 5
+
+
 def test_periods_are_searched():
     grid = {"every": ["MS", "7D", 20], "window": ["40D", None]}
     search = PrequentialSearch(
@@ -275,8 +343,8 @@ def test_periods_are_searched():
 @pytest.mark.parametrize(
     ("model", "arrival", "message"),
     [
-        (MONTHLY, None, r"every='MS' of PeriodicRefit counts time, .* Arrivals here are missing"),
-        (MONTHLY, np.arange(N), r"counts time, .* Arrivals here are numbers"),
+        (MONTHLY, None, "every='MS' of PeriodicRefit counts time, and the rows do not say"),
+        (MONTHLY, np.arange(N), "counts time, and the arrivals here are numbers"),
         (MODELS["rows"], None, "window='40D' of PeriodicRefit counts time"),
         (
             PeriodicRefit(TREE, every="MS", time_zone="Europe/Berlin"),

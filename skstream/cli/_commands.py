@@ -19,6 +19,7 @@ from skstream.cli import _bench
 from skstream.cli._arguments import make_parser
 from skstream.cli._from_text import (
     CLASSIFIER_BASELINES,
+    MODELS,
     REGRESSOR_BASELINES,
     best_possible,
     model_of,
@@ -286,6 +287,11 @@ def evaluate(options: argparse.Namespace) -> int:
             status = FAILED
         if status == 0 and result.failures:
             status = f"error: {'; '.join(result.failures.values())}"
+            if "contains NaN" in status:
+                failed = [name for name in result.failures if name in MODELS] or ["sgd"]
+                status += (
+                    f"\nTo fill gaps first, wrap the model: --model \"prepared('{failed[0]}')\""
+                )
         if status == 0 and result._why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)
@@ -518,8 +524,9 @@ def _about(opened: Opened, classes: Any) -> str:
     if classes is not None and not any(map(is_uri, opened.names)):
         found = label_columns(opened.stream)
         leak = filled(f"\nCareful. {words_of(found)}") if found else ""
+    features = filled(f"Features: {files.features_in_words()}", indent="  ")
     return (
-        f"Stream: {order}{shown(names)}\n{holdout}Features: {files.features_in_words()}\n"
+        f"Stream: {order}{shown(names)}\n{holdout}{features}\n"
         f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){leak}"
     )
 

@@ -14,12 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from skstream import drift, streams
+from skstream._meta import check_can_be_fitted
 from skstream.base import check_can_learn
+from skstream.core.detector import as_detector
 from skstream.core.evaluators.settings import adapted, coded_columns, unset_nominal
 from skstream.optimal import BayesOptimal
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, make_stream_preprocessor
-from skstream.refit import PeriodicRefit, check_can_be_fitted
+from skstream.refit import PeriodicRefit
 from skstream.streams import (
     GaussianMixtureStream,
     GeneratedStream,
@@ -95,7 +97,9 @@ DETECTOR = Kind(
     "adwin",
     "Expected a name, with parameters in parentheses where needed: adwin, "
     "page-hinkley(threshold=50).",
-    "",
+    "a detector of River is named by its module: river.drift:KSWIN",
+    as_detector,
+    ("update", "update_many"),
 )
 
 
@@ -308,9 +312,9 @@ def _estimator_class(target: str, text: str, kind: Kind) -> type:
         )
     # Checked before it is called: a model string must not run any function it names.
     if not (inspect.isclass(found) and any(hasattr(found, m) for m in kind.methods)):
-        what = "an estimator class" if kind.methods is _LEARNS else "a class of streams"
+        what = "an estimator" if kind.methods is _LEARNS else f"a {kind.noun}"
         raise ModelStringError(
-            f"{target} of the {kind.noun} {_quoted(text)} is not {what}: it has neither "
+            f"{target} of the {kind.noun} {_quoted(text)} is not {what} class: it has neither "
             f"{kind.methods[0]} nor {kind.methods[1]}."
         )
     return found

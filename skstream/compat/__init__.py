@@ -1,7 +1,8 @@
 """Models of other libraries as estimators of scikit-learn, and the other way."""
 
 from skstream.compat._capymoa import CapyMOAClassifier, from_capymoa
-from skstream.compat._river import RiverClassifier, RiverRegressor, from_river, to_river
+from skstream.compat._river import RiverClassifier, RiverRegressor, from_river
+from skstream.compat._to_river import to_river
 
 __all__ = [
     "CapyMOAClassifier",

@@ -1,19 +1,20 @@
-"""Models of River as estimators of scikit-learn, and the other way."""
+"""Models of River as estimators of scikit-learn."""
 
 import inspect
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-from skstream.base import check_can_learn, learner, offered_if
+from skstream.base import offered_if
 from skstream.compat._by_row import (
     ByRow,
     ClassifierByRow,
@@ -22,13 +23,20 @@ from skstream.compat._by_row import (
     RowDicts,
     labels_at,
 )
+from skstream.core.detector import (
+    DRIFT,
+    NORMAL,
+    WARNING,
+    DetectorState,
+    DriftDetector,
+    offer_detectors,
+)
 from skstream.core.evaluators.settings import offer_adapter
 from skstream.utils._content import NotComparable, content
-from skstream.utils._labels import LabelSpace, array_of, find_classes
+from skstream.utils._labels import LabelSpace
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import derive_seed
 from skstream.utils._sklearn import StrOptions
-from skstream.utils._validation import is_classifier, is_fitted, is_regressor, unfitted_copy
 
 Path = tuple[str, ...]
 
@@ -163,24 +171,11 @@ def _learns_many(model: Any) -> bool:
 _PREFIX = "model__"
 
 
-class _River(ByRow):
-    """What both have: parameters of the River model to any depth, seeds, a copy that learns."""
+class _WithRiver(BaseEstimator):
+    """What all have around an object of River: its parameters to any depth, and seeds."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "model": "no_validation",
-        "missing": [StrOptions({"omit", "none"})],
-        "random_state": ["random_state"],
-    }
-    _kind: ClassVar[str]
-    #: How it is executed, for `result.paths`.
-    why_looped: ClassVar[str] = (
-        "River's learn_one and predict_one are called row by row (adapted by from_river)"
-    )
-
-    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
-        self.model = model
-        self.missing = missing
-        self.random_state = random_state
+    model: Any
+    random_state: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get parameters; those of the River model as ``model__grace_period``.
@@ -230,13 +225,37 @@ class _River(ByRow):
             self.model = with_parameters(self.model, paths)
         return self
 
-    def _begin(self, X: Any) -> Any:
-        self._validate_params()
-        check_kind(self.model, self._kind)
+    def _seeded(self) -> Any:
+        """Return the object of River, which has learnt nothing, with its seeds."""
         seed = self.random_state
         if seed is not None and not isinstance(seed, numbers.Integral):
             seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
         return seeded(self.model, seed)
+
+
+class _River(_WithRiver, ByRow):
+    """What models have: parameters of the River model to any depth, seeds, a copy that learns."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "model": "no_validation",
+        "missing": [StrOptions({"omit", "none"})],
+        "random_state": ["random_state"],
+    }
+    _kind: ClassVar[str]
+    #: How it is executed, for `result.paths`.
+    why_looped: ClassVar[str] = (
+        "River's learn_one and predict_one are called row by row (adapted by from_river)"
+    )
+
+    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
+        self.model = model
+        self.missing = missing
+        self.random_state = random_state
+
+    def _begin(self, X: Any) -> Any:
+        self._validate_params()
+        check_kind(self.model, self._kind)
+        return self._seeded()
 
     def going_on(self, classes: NDArray[Any] | None) -> Self:
         """Return an estimator that goes on from what the River model has learnt.
@@ -446,19 +465,107 @@ class RiverRegressor(_River, RegressorByRow):
         return RiverRegressorCalls(self.model_, self.missing, names)
 
 
-def from_river(
-    model: Any, *, missing: str = "omit", random_state: Any = None
-) -> RiverClassifier | RiverRegressor:
-    """Give a classifier or regressor of River the interface of scikit-learn.
-
-    Evaluators take the models of River as they are, and call this function. It is needed for other
-    options, and inside the meta-estimators and pipelines of this package.
+class RiverDetector(_WithRiver, DriftDetector):
+    """A drift detector of River as one of this package.
 
     Parameters
     ----------
-    model : river.base.Classifier or river.base.Regressor
-        A model, or a pipeline that ends in one. It does not change. What it has learnt is kept
-        only by an evaluator with ``warm_start=True``.
+    model : object of river.drift
+        The detector. It does not change: a clone of it reads. One of ``river.drift.binary`` reads
+        0 (right) and 1 (wrong) alone.
+    random_state : int, RandomState or None, default=None
+        Where a parameter `seed` of it is None, it is derived from this.
+
+    Notes
+    -----
+    What it says of a value is what River's own loop of ``update`` and ``drift_detected`` says.
+
+    Examples
+    --------
+    >>> from river import drift
+    >>> from skstream.compat import from_river
+    >>> from_river(drift.PageHinkley(threshold=5)).update_many([0.0] * 50 + [1.0] * 50)
+    array([55])
+    """
+
+    def __init__(self, model: Any, *, random_state: Any = None):
+        self.model = model
+        self.random_state = random_state
+
+    def _start(self) -> DetectorState:
+        return _RiverState(self._seeded())
+
+    @property
+    def _is_binary(self) -> bool:
+        return _is_based_on(self.model, "BinaryDriftDetector")
+
+    def _wrong(self, values: Any) -> Any:
+        return ((values != 0) & (values != 1)) & self._is_binary
+
+    @property
+    def _wanted(self) -> str:  # type: ignore[override]
+        return f"River's {type(self.model).__name__} reads 0 (right) or 1 (wrong)."
+
+    @property
+    def has_read(self) -> bool:
+        """Whether it, or the detector that it was made of, has read a value."""
+        return super().has_read or not is_new(self.model)
+
+    @property
+    def mean(self) -> float:
+        """Mean of the window, where River's detector has one; an AttributeError elsewhere."""
+        return float(self._started().peer.estimation)
+
+
+class _RiverState(DetectorState):
+    """What a detector of River has read."""
+
+    def __init__(self, peer: Any):
+        self.peer = peer
+        self._read = bool if _is_based_on(peer, "BinaryDriftDetector") else float
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the value read last raised an alarm."""
+        return bool(self.peer.drift_detected)
+
+    @property
+    def level(self) -> int:
+        """The level after the value read last."""
+        if self.alarm:
+            return DRIFT
+        return WARNING if getattr(self.peer, "warning_detected", False) else NORMAL
+
+    def feed_one(self, value: float) -> None:
+        """Read one value."""
+        self.peer.update(self._read(value))
+        self.n_alarms += self.alarm
+
+
+def is_river_detector(given: Any) -> bool:
+    """Whether an object is a drift detector of River; River is not imported for that."""
+    return _is_based_on(given, "_BaseDriftDetector") and hasattr(given, "update")
+
+
+def _is_based_on(given: Any, name: str) -> bool:
+    home = "river.base.drift_detector"
+    return any((base.__module__, base.__name__) == (home, name) for base in type(given).__mro__)
+
+
+def from_river(
+    model: Any, *, missing: str = "omit", random_state: Any = None
+) -> RiverClassifier | RiverRegressor | RiverDetector:
+    """Give a classifier, regressor or drift detector of River the interface of this package.
+
+    Evaluators take the models of River as they are, and call this function; so does what takes a
+    detector. It is needed for other options, to search parameters, and for models inside the
+    meta-estimators and pipelines of this package.
+
+    Parameters
+    ----------
+    model : river.base.Classifier, river.base.Regressor or object of river.drift
+        A model, or a pipeline that ends in one; or a detector. It does not change. What it has
+        learnt is kept only by an evaluator with ``warm_start=True``.
     missing : {"omit", "none"}, default="omit"
         Whether a missing value (NaN, None) is left out of its row, or is None there.
     random_state : int, RandomState or None, default=None
@@ -466,8 +573,8 @@ def from_river(
 
     Returns
     -------
-    RiverClassifier or RiverRegressor
-        The estimator.
+    RiverClassifier, RiverRegressor or RiverDetector
+        The estimator, or the detector.
 
     Raises
     ------
@@ -485,6 +592,8 @@ def from_river(
     >>> from skstream.temporal import TemporalCorrection
     >>> model = TemporalCorrection(from_river(forest.ARFClassifier(n_models=3)))
     """
+    if is_river_detector(model):
+        return RiverDetector(model, random_state=random_state)
     kind = "Classifier" if _is_a(model, "Classifier") else "Regressor"
     check_kind(model, kind)
     make = RiverClassifier if kind == "Classifier" else RiverRegressor
@@ -616,7 +725,11 @@ def _own_parameters(model: Any) -> dict[str, Any]:
 def _remade(model: Any, change: Callable[[Path, Any], Any]) -> Any:
     # River's clones share what was given to their constructor by position.
     model = deepcopy(model)
-    return model.clone(_new_parameters(model, change, ()))
+    changed = _new_parameters(model, change, ())
+    if "new_params" in inspect.signature(model.clone).parameters:
+        return model.clone(changed)
+    # A detector that draws its parameters anew when it is cloned.
+    return optional_import("river.base", "A model of River").Base.clone(model, changed)
 
 
 def _new_parameters(model: Any, change: Callable[[Path, Any], Any], path: Path) -> dict[str, Any]:
@@ -643,166 +756,5 @@ def _new_parameters(model: Any, change: Callable[[Path, Any], Any], path: Path) 
 
 
 offer_adapter(is_river, from_river)
-
-
-_PURPOSE = "to_river"
-
-
-def to_river(estimator: Any, *, classes: Any = None, features: Sequence[Any] | None = None) -> Any:
-    """Give a classifier or regressor with ``partial_fit`` the interface of River.
-
-    The meta-classifiers of this package and the models of scikit-learn then work in River's
-    pipelines, ensembles and evaluations.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A classifier or regressor. It does not change: a copy learns. If it has learnt something
-        already, the copy goes on from there; River's ``clone`` makes one that knows nothing.
-    classes : array-like of shape (n_classes,), default=None
-        All labels that can occur. Needed for a classifier that has no `classes_` yet.
-    features : sequence, default=None
-        Names of the features, in the order of the columns that the estimator sees. By default
-        those that the estimator has learnt, or those of the first row. Features that a row lacks
-        are NaN, others than these are left out.
-
-    Returns
-    -------
-    river.base.Classifier or river.base.Regressor
-        A model with ``learn_one``, ``predict_one`` and, for classifiers that have it,
-        ``predict_proba_one``. Before anything was learnt, classifiers answer None, regressors 0.
-
-    Raises
-    ------
-    TypeError
-        If the estimator is neither a classifier nor a regressor, or has no ``partial_fit``.
-    ValueError
-        If the classes are not known.
-    ImportError
-        If River is not installed.
-
-    See Also
-    --------
-    from_river : The other way.
-
-    Notes
-    -----
-    The estimator sees arrays of one row: of numbers where all values are numbers, else of objects.
-
-    Examples
-    --------
-    >>> from river import preprocessing
-    >>> from skstream.compat import to_river
-    >>> from skstream.naive_bayes import IncrementalGaussianNB
-    >>> from skstream.temporal import TemporalCorrection
-    >>> corrected = to_river(TemporalCorrection(IncrementalGaussianNB()), classes=[0, 1])
-    >>> model = preprocessing.StandardScaler() | corrected
-    >>> model.learn_one({"price": 1.0}, 1)
-    >>> model.predict_one({"price": 1.1})
-    1
-    """
-    check_can_learn(estimator)
-    if not (is_classifier(estimator) or is_regressor(estimator)):
-        raise TypeError(
-            f"{type(estimator).__name__} is neither a classifier nor a regressor, and no others "
-            "become models of River."
-        )
-    if is_regressor(estimator):
-        return _river_type("Regressor")(estimator, features)
-    if classes is None:
-        classes = getattr(estimator, "classes_", None)
-    if classes is None:
-        raise ValueError(
-            f"{type(estimator).__name__} must know all labels before it learns the first: pass "
-            "classes=[...]."
-        )
-    return _river_type("Classifier")(estimator, find_classes(classes, "classes").tolist(), features)
-
-
-class _Estimator:
-    """What both kinds do: the columns of a row, and a copy that learns."""
-
-    estimator: Any
-    classes: list[Any] | None = None
-    features: Sequence[Any] | None
-
-    def _start(self, estimator: Any, features: Sequence[Any] | None) -> None:
-        self.estimator = unfitted_copy(estimator)
-        self.features = features
-        names = getattr(estimator, "feature_names_in_", None) if features is None else features
-        self._columns = None if names is None else list(names)
-        self._model = deepcopy(estimator) if is_fitted(estimator) else None
-
-    @property
-    def _wrapped(self) -> str:
-        return type(self.estimator).__name__
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}({self._wrapped})"
-
-    def _row(self, x: dict[Any, Any]) -> Any:
-        if self._columns is None:
-            self._columns = list(x)
-        values = [x.get(name, np.nan) for name in self._columns]
-        numbers = all(isinstance(value, int | float | np.number) for value in values)
-        return np.array([values], dtype=np.float64 if numbers else object)
-
-    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
-        """Learn a row."""
-        first = self._model is None
-        model = unfitted_copy(self.estimator) if first else self._model
-        labels = np.array([y]) if self.classes is None else array_of([y])
-        classes = None if self.classes is None else array_of(self.classes)
-        learner(model)(self._row(x), labels, None, classes if first else None)
-        self._model = model
-
-    def __reduce__(self) -> Any:
-        kind = "Regressor" if self.classes is None else "Classifier"
-        return _restored, (kind, self.__dict__)
-
-
-class _Classifier(_Estimator):
-    def __init__(self, estimator: Any, classes: list[Any], features: Sequence[Any] | None = None):
-        self.classes = classes
-        self._start(estimator, features)
-
-    @property
-    def _multiclass(self) -> bool:
-        return True
-
-    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
-        """Predict the label of a row; None before anything was learnt."""
-        return None if self._model is None else self._model.predict(self._row(x)).tolist()[0]
-
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """Predict the probability of each class; nothing before anything was learnt."""
-        if self._model is None:
-            return {}
-        if not hasattr(self._model, "predict_proba"):
-            raise NotImplementedError(f"{self._wrapped} has no predict_proba.")
-        shares = self._model.predict_proba(self._row(x))[0].tolist()
-        return dict(zip(self.classes or (), shares, strict=True))
-
-
-class _Regressor(_Estimator):
-    def __init__(self, estimator: Any, features: Sequence[Any] | None = None):
-        self._start(estimator, features)
-
-    def predict_one(self, x: dict[Any, Any]) -> float:
-        """Predict the target of a row; 0 before anything was learnt."""
-        return 0.0 if self._model is None else float(self._model.predict(self._row(x))[0])
-
-
-@cache
-def _river_type(kind: str) -> type:
-    """Class of River that wraps an estimator; made when it is wanted, as River is optional."""
-    base = getattr(optional_import("river.base", _PURPOSE), kind)
-    own = {"Classifier": _Classifier, "Regressor": _Regressor}[kind]
-    return type(f"Estimator{kind}", (own, base), {"__doc__": f"A {kind.lower()} of scikit-learn."})
-
-
-def _restored(kind: str, attributes: dict[str, Any]) -> Any:
-    made: Any = _river_type(kind)
-    model = made.__new__(made)
-    model.__dict__.update(attributes)
-    return model
+# A fixed seed: models and evaluators do not look into a detector for seeds that are None.
+offer_detectors(is_river_detector, partial(RiverDetector, random_state=0))

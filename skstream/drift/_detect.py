@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from skstream.core.detector import DRIFT, NORMAL, WARNING, DriftDetector, check_detector
+from skstream.core.detector import DRIFT, NORMAL, WARNING, DriftDetector, as_detector, is_detector
 from skstream.core.forgetting import Forgetting, as_forgetting
 from skstream.core.measures.measure import Measure
 from skstream.core.measures.registry import (
@@ -188,7 +188,7 @@ class DriftMonitor:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_detector(self.detector)
+        object.__setattr__(self, "detector", as_detector(self.detector))  # it may be of River
         _parts(self.on)
         if self.bin is not None and not (is_integer(self.bin) and self.bin >= 0):
             raise ValueError(
@@ -201,7 +201,7 @@ class DriftMonitor:
                 "The 'loss_bound' parameter of DriftMonitor must be a positive number, or None. "
                 f"Got {bound!r} instead."
             )
-        if self.detector._state is not None:
+        if self.detector.has_read:
             warn(
                 f"The {type(self.detector).__name__} of a DriftMonitor has read values. Models are "
                 "watched by clones of it, which have read nothing."
@@ -356,7 +356,7 @@ def _resolved(
     n_bins: int | None,
     last_bin: int | None,
 ) -> _Watched:
-    if isinstance(monitor, DriftDetector):
+    if is_detector(monitor):
         monitor = DriftMonitor(monitor)
     if not isinstance(monitor, DriftMonitor):
         raise TypeError(

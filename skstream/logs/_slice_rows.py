@@ -458,7 +458,7 @@ class Lines:
         needs = baselines_of(frozenset().union(*(one.series for one in measures.values())))
         self.previous = None
         if "previous" in needs:
-            # The last answers of all came when the label before was known.
+            # The last answers of all came when the previous label was known.
             self.previous = self._previous(
                 None if bin is not None and bin == last else tape.previous
             )

@@ -52,7 +52,7 @@ def kappa_score(
     --------
     kappa_test : The same with its standard error and a test against chance.
     kappa_m_score : Comparison with the majority class.
-    kappa_temporal_score : Comparison with the label before.
+    kappa_temporal_score : Comparison with the previous label.
 
     References
     ----------
@@ -133,7 +133,7 @@ def kappa_temporal_score(
     sample_weight: ArrayLike | None = None,
     previous_label: Any = None,
 ) -> float:
-    """Kappa against persistence: how much better than repeating the label before.
+    """Kappa against persistence: how much better than repeating the previous label.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def kappa_temporal_score(
     Returns
     -------
     float
-        At most 1; 0 for answers that repeat the label before. NaN, with an
+        At most 1; 0 for answers that repeat the previous label. NaN, with an
         ``UndefinedMetricWarning``, where the label never changes.
 
     Notes

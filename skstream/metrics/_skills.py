@@ -1,4 +1,4 @@
-"""Skill of probabilities beside class frequencies: so far, and after the label before."""
+"""Skill of probabilities beside class frequencies: so far, and after the previous label."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class _Transitions(NamedTuple):
 
 @dataclass(frozen=True)
 class TransitionLosses(Column):
-    """Losses of the frequencies after the label before: P(i | j) = (N_ji + s) / (N_j + k s).
+    """Losses of the frequencies after the previous label: P(i | j) = (N_ji + s) / (N_j + k s).
 
     A transition is one between rows that are labelled one after the other. While no label is
     known, the class frequencies.
@@ -151,7 +151,7 @@ def _frequencies(sums: Floats) -> Floats:
 
 for _name, _beside, _baseline in (
     ("skill", "the shares of the classes so far", PriorLosses()),
-    ("skill_temporal", "what followed the label before so far", TransitionLosses()),
+    ("skill_temporal", "what followed the previous label so far", TransitionLosses()),
 ):
     for _output, (_short, _loss) in enumerate((("log", "log_loss"), ("brier", "brier"))):
         _series = _loss, OfColumn(_baseline, output=_output)

@@ -469,7 +469,7 @@ def plan_of(
     if n_rows is not None and n_rows <= evaluator.n_warmup:
         raise ValueError(
             f"n_warmup={evaluator.n_warmup} leaves no row to score (n_samples={n_rows}): the "
-            "warm-up is learnt unasked. Pass more rows, or a shorter warm-up."
+            "warm-up is used only for training. Pass more rows, or a shorter warm-up."
         )
     tuning = tuning_rows(
         search.tuning, n_rows, n_warmup=evaluator.n_warmup, batch_size=evaluator.batch_size

@@ -293,10 +293,10 @@ def label_ends(ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool) -
             annotation_clip=False,
             va="center",
             fontsize=size,
-            color=line.get_color(),
+            color=ink(),  # light colours are hard to read; the leader has the line's
             parse_math=False,
             arrowprops={
-                "arrowstyle": "-", "color": line.get_color(), "linewidth": 0.6,
+                "arrowstyle": "-", "color": line.get_color(), "linewidth": LINE_WIDTH,
                 "shrinkA": 1, "shrinkB": 0, "relpos": (0.0, 0.5),
                 "alpha": 1.0 if known else 0.0,
             },

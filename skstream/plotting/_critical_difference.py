@@ -103,7 +103,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
         return cls(result=result).plot(**options)
 
     def plot(self, ax: Any = None, *, styles: Styles | None = None, **line_options: Any) -> Self:
-        """Draw the display; the names stand beside the diagram, so that there is no legend.
+        """Draw the display; the names are next to the lines, so that there is no legend.
 
         Parameters
         ----------

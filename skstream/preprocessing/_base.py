@@ -79,7 +79,7 @@ def _plain(value: Any) -> Any:
 def checked_values(transformer: Any, X: Any, *, reset: bool) -> Any:
     """Rows of any values as an array or a data frame; the number and names of columns checked.
 
-    Lists keep their values: NumPy would make texts of numbers that stand beside texts.
+    Lists keep their values: NumPy would make texts of numbers that are mixed with texts.
     """
     if sparse.issparse(X):
         raise TypeError(

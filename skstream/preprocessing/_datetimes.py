@@ -58,8 +58,8 @@ class DatetimeFeatures(StreamTransformer):
         "year", "month" (1 to 12), "day" (1 to 31), "weekday" (0 is Monday), "day_of_year" (1 to
         366), "hour", "minute", "second", and "timestamp", the seconds since 1970 began.
     cyclic : bool, default=True
-        Whether what comes round becomes a point on a circle, sine and cosine: 23 h stands beside
-        0 h then, and December beside January. Year and timestamp stay numbers.
+        Whether what comes round becomes a point on a circle, sine and cosine: 23 h is then next to
+        0 h, and December to January. Year and timestamp stay numbers.
     fill_value : float, default=0.0
         What stands where the date is missing (None, NaT, NaN). Of points on a circle, 0 is the
         middle, as far from every hour.

@@ -1,4 +1,4 @@
-"""A result as one page for people who will not run anything: HTML that needs no other file."""
+"""A result as one page for readers without Python: HTML that needs no other file."""
 
 import base64
 import html

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,7 @@ from skstream.stats._checks import (
 )
 from skstream.stats._ranks import average_ranks, paired_differences, tie_sizes
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, number, plural
-from skstream.utils._choices import is_real
+from skstream.utils._choices import check_choice, is_real
 
 FOLD_CAVEAT = (
     "Folds of one stream share rows and are not independent, so the p-value is approximate; "
@@ -180,6 +181,8 @@ class WilcoxonResult(SignificanceTest):
         Folds on which the two models are equal.
     tie_sizes : tuple of int
         How many nonzero differences share each tied rank; empty without ties.
+    zero_method : {"wilcox", "pratt"}
+        What was done with the zeros: dropped, or ranked and then dropped.
     method : {"exact", "normal approximation"}
         How the p-value was computed. "exact" counts every assignment of signs to the ranks found;
         it is ``scipy.stats.wilcoxon(method="exact")``, extended to tied ranks. "normal
@@ -199,6 +202,7 @@ class WilcoxonResult(SignificanceTest):
     n_folds: int
     n_zeros: int
     tie_sizes: tuple[int, ...]
+    zero_method: str
     method: str
     higher_is_better: bool
 
@@ -220,6 +224,7 @@ class WilcoxonResult(SignificanceTest):
         return f"{self._answer()}: {sums}, {format_p(self.pvalue)}"
 
     def _sentences(self) -> list[str]:
+        treatment = {"wilcox": "dropped", "pratt": "ranked, then dropped"}[self.zero_method]
         ties = (
             f"{plural(sum(self.tie_sizes), 'difference')} in ties"
             if self.tie_sizes
@@ -236,7 +241,7 @@ class WilcoxonResult(SignificanceTest):
             f"{self.names[0]} - {self.names[1]} = {self.median_difference:.4g} (Wilcoxon "
             f"signed-rank test, two-sided, {self.method}, "
             f"{against_alpha(self.pvalue, self.alpha)}{critical}).",
-            f'Zero differences ({self.n_zeros}) are dropped ("wilcox"), {ties}.',
+            f'Zero differences ({self.n_zeros}) are {treatment} ("{self.zero_method}"), {ties}.',
             FOLD_CAVEAT,
         ]
 
@@ -245,6 +250,7 @@ def wilcoxon(
     a: ArrayLike,
     b: ArrayLike,
     *,
+    zero_method: Literal["wilcox", "pratt"] = "wilcox",
     alpha: float = 0.05,
     higher_is_better: bool = True,
     names: Sequence[str] = ("A", "B"),
@@ -255,6 +261,10 @@ def wilcoxon(
     ----------
     a, b : array-like of shape (n_folds,)
         One value per fold and model, for example accuracies, in the same order of folds.
+    zero_method : {"wilcox", "pratt"}, default="wilcox"
+        What happens to folds on which the models are equal: "wilcox" drops them before
+        ranking, "pratt" ranks them and then drops their ranks. The two can lead to different
+        p-values, so the printed statement names the one in use.
     alpha : float, default=0.05
         Level of the test, in (0, 1).
     higher_is_better : bool, default=True
@@ -270,7 +280,8 @@ def wilcoxon(
     Raises
     ------
     ValueError
-        If the values are not finite or not paired, or `alpha` is not in (0, 1).
+        If the values are not finite or not paired, `alpha` is not in (0, 1) or `zero_method`
+        is unknown.
 
     See Also
     --------
@@ -281,8 +292,7 @@ def wilcoxon(
     -----
     Two absolute differences that agree up to the rounding error of their folds (1e-12 of the values
     in these folds) are tied: each gets half of the two ranks. Differences within the rounding error
-    of zero are zeros, which are dropped before ranking. A fold of huge values does not tie other
-    folds. With at most 50 ranked folds
+    of zero are zeros. A fold of huge values does not tie other folds. With at most 50 ranked folds
     the p-value is exact, given the ranks. Folds of k-fold distributed validation share rows; Bifet
     et al. (2015, Table 2) found a true null hypothesis rejected in about 10 % of their runs at the
     5 % level.
@@ -308,11 +318,12 @@ def wilcoxon(
     ties among the rest. Folds of one stream share rows and are not independent, so the
     p-value is approximate; it says nothing about how large or how useful the difference is.
     """
+    check_choice(zero_method, "zero_method", ("wilcox", "pratt"))
     differences, rounding, alpha, checked_names = prepare(a, b, alpha, names)
-    ranked = differences != 0
+    ranked = differences != 0 if zero_method == "wilcox" else np.full(len(differences), True)
     signed_ranks = np.sign(differences)
     signed_ranks[ranked] *= average_ranks(np.abs(differences[ranked]), rounding[ranked])
-    ranks = np.abs(signed_ranks[ranked])
+    ranks = np.abs(signed_ranks[differences != 0])
     w_plus = float(np.sum(signed_ranks[differences > 0]))
     w_minus = float(abs(np.sum(signed_ranks[differences < 0])))
 
@@ -320,7 +331,7 @@ def wilcoxon(
     if len(ranks) > LARGEST_EXACT_SAMPLE:
         method = "normal approximation"
         # The ranks instead of the differences: SciPy would not detect ties up to rounding.
-        pvalue = float(stats.wilcoxon(signed_ranks).pvalue)
+        pvalue = float(stats.wilcoxon(signed_ranks, zero_method=zero_method).pvalue)
     else:
         method = "exact"
         sums, pvalues = signed_rank_pvalues(ranks)
@@ -336,6 +347,7 @@ def wilcoxon(
         n_folds=len(differences),
         n_zeros=len(differences) - len(ranks),
         tie_sizes=tie_sizes(ranks),
+        zero_method=zero_method,
         method=method,
         alpha=alpha,
         names=checked_names,

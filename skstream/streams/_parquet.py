@@ -45,8 +45,8 @@ class ParquetStream(TableStream):
         Columns that are not features. None takes what the file itself says: the columns under
         "exclude_from_features" in its metadata, and its own target if `target` is another column.
     text : str or list of str, default=None
-        Columns of texts to be read as they are, for a vectorizer. With ``as_frame=True`` they stand
-        beside the other features. Otherwise it is one column, and `X` is the array of its texts,
+        Columns of texts to be read as they are, for a vectorizer. With ``as_frame=True`` they are
+        columns like the others. Otherwise it is one column, and `X` is the array of its texts,
         without columns and without other features. A null becomes an empty text, or is an error
         under ``{"missing": "error"}``.
     max_categories : int, default=None

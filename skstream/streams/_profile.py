@@ -27,7 +27,7 @@ _MOST_COLUMNS = 100
 # Columns of times that are subtracted from each other.
 _MOST_TIMES = 8
 # A column is the label if its rule errs in no more rows than this, and than this share of the
-# errors of the better one of the majority and the label before.
+# errors of the better one of the majority and the previous label.
 MOST_ERRORS, SHARE_OF_NAIVE_ERRORS = 0.01, 0.1
 # Where these err in fewer rows, a column of noise may look as good by chance.
 FEWEST_NAIVE_ERRORS = 20
@@ -79,9 +79,9 @@ class LabelProfile:
     majority_prior : float
         P(M), the share of the most frequent class.
     persistence : float
-        P(T), the share of labels that equal the label before; NaN for fewer than two labels.
+        P(T), the share of labels that equal the previous label; NaN for fewer than two labels.
     succession : float
-        P(S), the share of labels that are the most frequent successor of the label before, each
+        P(S), the share of labels that are the most frequent successor of the previous label, each
         judged by the other rows of the stream (leave one out, so that the share is not too high by
         chance when there are many classes); NaN for fewer than two labels.
     successors : ndarray of shape (n_classes,)
@@ -129,7 +129,7 @@ class LabelProfile:
             # Labels that alternate or form a cycle, whether or not they also repeat.
             return (
                 f"The labels depend on their past by more than repetition: the most frequent "
-                f"successor of the label before is right in P(S) = {self.succession:.3f} of the "
+                f"successor of the previous label is right in P(S) = {self.succession:.3f} of the "
                 f"rows ({figures}). Wrap models in TemporallyAugmented or TemporalCorrection, and "
                 f"judge them against P(S): the majority and Persistent (kappa_m, kappa_temporal) "
                 f"are too easy to beat."
@@ -200,7 +200,7 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     P(M) is the prior of the majority class and P(T) the probability that two consecutive labels
     are equal, i.e. the accuracies of the two baselines [1]_ (sections 4.2 and 7). P(S) comes from
     the matrix of transitions between consecutive labels: it is the accuracy of guessing the most
-    frequent successor of the label before. A cycle of k labels has P(M) = 1/k, P(T) = 0 and
+    frequent successor of the previous label. A cycle of k labels has P(M) = 1/k, P(T) = 0 and
     P(S) = 1; independent labels have P(S) = P(M). Of two successors that are exactly as frequent,
     the one judged is behind once its own row is left out, so neither counts as right: averaged over
     streams this makes up for successors that lead by chance, but labels in a fixed order that gives
@@ -355,7 +355,7 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
     Nearly always right are rules with one threshold on a column, or on its difference to its mean
     over some rows before, or on that of two columns of times; and with one label for each value.
     They are learnt from the first half of the rows, and judged by the second half, beside the
-    majority and the label before. Nothing is found in a stream of one pass, whose rows are left for
+    majority and the previous label. Nothing is found in a stream of one pass: its rows are left for
     the pass that needs them, nor where the naive guesses hardly err.
     """
     if not stream.reiterable:

@@ -17,8 +17,8 @@ from sklearn.utils.parallel import delayed
 
 from skstream.core.detector import (
     DriftDetector,
+    as_detector,
     as_values,
-    check_detector,
     check_parameter,
     refuse_where,
 )
@@ -481,8 +481,8 @@ def detector_study(
     make_losses : callable
         ``make_losses(seed)`` returns the losses of a series, or a tuple ``(losses, drifts)`` where
         each seed has its own drifts: the same for the same seed, and other losses for another.
-        Losses of a model are ``prequential_predict(model, X, y) != y[1:]``: its first row is learnt
-        unasked, so that drifts are a row earlier in them.
+        Losses of a model are ``prequential_predict(model, X, y) != y[1:]``: its first row only
+        trains it, so that drifts are a row earlier in them.
     detectors : dict of str to DriftDetector or tuple
         Detectors by name; they are cloned, and do not change. A tuple ``(detector, parameter,
         values)`` varies one parameter: the study then has a curve of delays against false alarms.
@@ -579,7 +579,7 @@ def _candidates(detectors: Any) -> list[_Candidate]:
     candidates = []
     for name, given in names_as_text(detectors, "detectors").items():
         detector, *varied = given if isinstance(given, tuple | list) else (given,)
-        check_detector(detector, f"detectors[{name!r}]")
+        detector = as_detector(detector, f"detectors[{name!r}]")
         if not varied:
             candidates.append(_Candidate(name, detector))
             continue
@@ -757,6 +757,7 @@ def calibrate(
     >>> 1900 < found.run_length < 2100
     True
     """
+    detector = as_detector(detector)
     _check(detector, parameter, run_length, bounds)
     if losses is None:
         check_share(error_rate, "error_rate")
@@ -828,8 +829,7 @@ def calibrate(
     return found
 
 
-def _check(detector: Any, parameter: str, run_length: Any, bounds: Any) -> None:
-    check_detector(detector)
+def _check(detector: DriftDetector, parameter: str, run_length: Any, bounds: Any) -> None:
     check_parameter(detector, parameter)
     if not is_real(run_length) or not 1 <= run_length < np.inf:
         raise ValueError(f"run_length must be a number of at least 1. Got {run_length!r} instead.")

@@ -1,6 +1,6 @@
 """Files that are written completely or not at all, and objects as data in them.
 
-Fields of objects are JSON, their arrays stand beside it in one NPZ file; there are no pickles.
+Fields of objects are JSON, their arrays are next to it in one NPZ file; there are no pickles.
 """
 
 import json

@@ -453,15 +453,15 @@ class Calendar:
     Attributes
     ----------
     length : timedelta or None
-        Length of every period; None: they begin at the dates of `offset`.
-    offset : pandas.DateOffset or None
-        Such as that of months.
+        Length of every period; None: those of `alias`.
+    alias : str
+        Periods of pandas, such as ``"M"``, or dates at which they begin, such as ``"MS"``.
     zone : ZoneInfo or None
         Time zone in which days begin; None: that of the times, UTC where they have a zone.
     """
 
     length: timedelta | None
-    offset: Any = None
+    alias: str = ""
     zone: ZoneInfo | None = None
 
     def period(self, now: int) -> tuple[int, int]:
@@ -482,9 +482,13 @@ class Calendar:
         if self.length is not None:
             start = _ORIGIN + (wall - _ORIGIN) // self.length * self.length
             return start, start + self.length
-        pandas = optional_import("pandas", "A period of the calendar")
-        day = self.offset.rollback(pandas.Timestamp(wall).normalize())
-        return day.to_pydatetime(), (day + self.offset).to_pydatetime()
+        pandas = optional_import("pandas", f"The period {self.alias!r}")
+        offset = _beginning(pandas, self.alias)
+        if offset is None:
+            period = pandas.Period(wall, freq=self.alias)
+            return period.start_time.to_pydatetime(), (period + 1).start_time.to_pydatetime()
+        day = offset.rollback(pandas.Timestamp(wall).normalize())
+        return day.to_pydatetime(), (day + offset).to_pydatetime()
 
     def _counted(self, wall: datetime) -> int:
         if self.zone is not None:
@@ -492,9 +496,18 @@ class Calendar:
         return (wall - _EPOCH) // _MICROSECOND
 
 
+def _beginning(pandas: Any, alias: str) -> Any:
+    """Return the offset of an alias that names the first days of periods, as "MS"; None: others."""
+    try:
+        offset = pandas.tseries.frequencies.to_offset(alias)
+    except ValueError:  # "M" is a period, and no offset
+        return None
+    return offset if type(offset).__name__.endswith("Begin") else None
+
+
 @lru_cache(maxsize=64)
-def calendar_of(period: str, zone: str | None = None) -> Calendar:
-    """Return the periods that a text names, such as ``"7D"``, ``"12h"`` or ``"MS"``.
+def calendar_of(period: str | timedelta, zone: str | None = None) -> Calendar:
+    """Return the periods of a length, or that a text names, as ``"7D"``, ``"12h"`` or ``"MS"`` do.
 
     Raises
     ------
@@ -510,21 +523,27 @@ def calendar_of(period: str, zone: str | None = None) -> Calendar:
             f"time_zone={zone!r} is no time zone that is known here. Give its name, such as "
             "'Europe/Berlin'; on Windows they come with the package tzdata."
         ) from error
-    length = parse_duration(period if period[:1].isdigit() else f"1{period.strip()}")
-    if length:
-        return Calendar(length, None, place)
+    length: Any = period
+    if isinstance(period, str):
+        length = parse_duration(period if period[:1].isdigit() else f"1{period.strip()}")
+    if length is not None and length > timedelta(0):
+        return Calendar(length, "", place)
     wrong = (
         f"{period!r} is no period that a clock can count. Give a duration in {UNITS}, such as "
-        "'7D' or '12h', or the pandas alias of a date at which periods begin, such as 'MS' (the "
-        "first of a month), 'QS' (of a quarter) or 'W-SUN'."
+        "'7D' or '12h', or a pandas alias: of the date at which periods begin, such as 'MS' (the "
+        "first of a month) or 'QS' (of a quarter), or of one period, such as 'W-SUN' (weeks up to "
+        "Sunday)."
     )
-    frequencies = optional_import("pandas", f"The period {period!r}").tseries.frequencies
+    found = Calendar(None, str(period), place)
     try:
-        found = Calendar(None, frequencies.to_offset(period), place)
-        start, end = found.around(datetime(2020, 2, 5, 13))
-        begins_days = start.hour == start.minute == 0 and found.offset.n == 1
+        for day in (5, 8):  # a Wednesday, and a Saturday, which some have not
+            start, end = found.around(datetime(2020, 2, day, 13))
+            follows = start <= datetime(2020, 2, day, 13) < end == found.around(end)[0]
+            # Several periods in one, as "3M", begin at any of them.
+            if not follows or found.alias.strip()[:1] in "+-123456789":
+                raise ValueError(wrong)
+    except ImportError:
+        raise
     except Exception as error:  # pandas has several kinds of errors for what is no period
         raise ValueError(wrong) from error
-    if not (begins_days and start <= datetime(2020, 2, 5, 13) < end):
-        raise ValueError(wrong)
     return found

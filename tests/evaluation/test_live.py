@@ -334,7 +334,7 @@ def frames_of(rows, y, arrival, label_time, low, high, weight=None):
 @pytest.mark.parametrize("weighted", [False, True])
 @given(st.integers(0, 50), st.integers(-1, 60), st.booleans())
 @examples(6)
-def test_frames_of_rows_and_labels_are_the_events_in_their_order(weighted, seed, cut, loop, pd):
+def test_frames_of_rows_and_labels_are_the_events_in_their_order(pd, weighted, seed, cut, loop):
     rows, y = stream_rows(40, seed)
     arrival, label_time = times_of(40, seed)
     label_time[::7] = np.inf

@@ -36,7 +36,6 @@ from skstream.kernels.linear import kernel as _linear
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import make_stream_pipeline
-from skstream.pipeline._values_by_version import VersionedArray
 from tests._examples import examples
 from tests.kernels import _reference as ref
 from tests.kernels._linear_reference import PATHS
@@ -380,50 +379,6 @@ def test_faltering_parts_do_falter(rng: np.random.Generator) -> None:
         ref.running(WRAPPERS[3](Nervous()), TASK).run(block)
     with pytest.raises(ZeroDivisionError):
         ref.running(TemporalCorrection(Nervous(fails=1002.0)), TASK).run(block)
-
-
-class TestVersions:
-    """Arrays of which earlier versions stay what they were."""
-
-    @given(seed=st.integers(0, 2**32 - 1), by_row=st.booleans())
-    @examples(60)
-    def test_any_version_may_be_read_and_changed(self, seed: int, by_row: bool) -> None:
-        rng = np.random.default_rng(seed)
-        start = rng.normal(size=(6, 5))
-        versions, contents = [VersionedArray(start.copy())], [start.copy()]
-        for _ in range(12):
-            parent = int(rng.integers(len(versions)))
-            at: Any = rng.integers(0, 5, rng.integers(0, 7))
-            at = slice(None) if rng.random() < 0.2 else at
-            at = at if by_row else (slice(None), at)
-            version, array = versions[parent].changed(at)
-            content = contents[parent].copy()
-            change = rng.normal(size=content[at].shape)
-            array[at] = change
-            content[at] = change
-            versions.append(version)
-            contents.append(content)
-            if rng.random() < 0.3:  # a step that fails half way
-                _, array = versions[-1].changed(at)
-                array[at] = np.nan
-        for i in rng.permutation(len(versions)).tolist() * 2:
-            np.testing.assert_array_equal(versions[i].read(), contents[i])
-
-    def test_the_newest_is_not_copied(self) -> None:
-        version = VersionedArray(np.zeros((2, 1 << 18)))
-        memory = version.read()
-        for i in range(10):
-            version, array = version.changed((slice(None), np.array([i])))
-            array[:, i] += 1
-        assert version.read() is memory
-        assert pickle.loads(pickle.dumps(version)).read().sum() == 20
-
-    def test_versions_in_one_pickle(self) -> None:
-        first = VersionedArray(np.zeros(3))
-        second, array = first.changed(np.array([1]))
-        array[1] = 1.0
-        one, other = copy.deepcopy((first, second))
-        assert one.read().tolist() == [0, 0, 0] and other.read().tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("model", [MultinomialNB(), ComplementNB(), BernoulliNB()], ids=repr)

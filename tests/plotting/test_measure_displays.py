@@ -213,7 +213,8 @@ def test_many_lines_are_named_at_their_ends_without_overlaps(n: int, place: str)
             assert not one.padded(-1.5).overlaps(other.padded(-1.5))
     edge = figure.bbox.x1 if place == "own" else drawn.ax_.get_window_extent().x1 + 2
     for text, box, line in zip(texts, boxes, drawn.lines_.values(), strict=True):
-        assert text.get_color() == line.get_color()
+        assert text.get_color() == "black"
+        assert text.arrow_patch.get_edgecolor() == matplotlib.colors.to_rgba(line.get_color())
         assert text.xy == (line.get_xdata()[-1], line.get_ydata()[-1])
         assert box.x1 <= edge
     assert drawn.legend_ is None

@@ -76,16 +76,16 @@ def test_wilcoxon_without_ties_is_scipys_exact_test(n: int) -> None:
 
 
 @examples(40)
-@given(fold_pairs)
-def test_wilcoxon_with_ties_counts_all_signs(pair):
+@given(fold_pairs, st.sampled_from(["wilcox", "pratt"]))
+def test_wilcoxon_with_ties_counts_all_signs(pair, zero_method):
     a, b = map(np.array, pair)
     difference = a - b
-    kept = difference[difference != 0]
-    ranks = scipy_stats.rankdata(np.abs(kept))
+    kept = difference if zero_method == "pratt" else difference[difference != 0]
+    ranks = scipy_stats.rankdata(np.abs(kept))[kept != 0]
     w_plus = np.array(list(itertools.product([0, 1], repeat=len(ranks)))) @ ranks
-    observed = ranks @ (kept > 0)
+    observed = ranks @ (kept[kept != 0] > 0)
     tail = min(np.mean(w_plus <= observed), np.mean(w_plus >= observed))
-    result = wilcoxon(a, b)
+    result = wilcoxon(a, b, zero_method=zero_method)
     assert result.w_plus == observed
     assert result.pvalue == pytest.approx(min(1.0, 2 * tail), rel=1e-12)
     reached = result.critical_value is not None and result.statistic <= result.critical_value
@@ -101,13 +101,18 @@ def test_wilcoxon_of_many_folds_is_scipys_normal_approximation() -> None:
     assert result.pvalue == pytest.approx(scipy_stats.wilcoxon(a).pvalue)
 
 
-def test_zeros_are_dropped_and_named() -> None:
+def test_zero_handling_changes_the_p_value_and_is_named() -> None:
+    # Two p-values for one comparison: the statement says which one it is.
     a = np.array([1, 2, 0, 4, 5, 6, 7, 8, 8, 8])
     b = np.array([0, 0, 3, 0, 0, 0, 0, 8, 8, 8])
-    result = wilcoxon(a, b)
-    assert (result.w_plus, result.w_minus, result.n_zeros) == (25, 3, 3)
-    assert result.pvalue == 2 * 5 / 2**7  # sums up to 3: {}, {1}, {2}, {3}, {1, 2}
-    assert "Zero differences (3) are dropped" in str(result)
+    wilcox, pratt = (wilcoxon(a, b, zero_method=m) for m in ("wilcox", "pratt"))
+    assert (wilcox.w_plus, wilcox.w_minus) == (25, 3)
+    assert (pratt.w_plus, pratt.w_minus) == (43, 6)
+    assert wilcox.pvalue == 2 * 5 / 2**7  # sums up to 3: {}, {1}, {2}, {3}, {1, 2}
+    assert pratt.pvalue == 2 * 4 / 2**7  # sums up to 6: {}, {4}, {5}, {6}
+    assert '"wilcox"' in str(wilcox)
+    assert '"pratt"' in str(pratt)
+    assert wilcox.n_zeros == pratt.n_zeros == 3
 
 
 def test_ties_hidden_by_rounding_are_ties() -> None:
@@ -164,5 +169,6 @@ def test_a_sum_of_no_ranks_is_printed_without_a_sign():
     assert (number(-0.0), number(0.0), number(-2.0)) == ("0", "0", "-2")
     better = np.arange(6.0)
     for a, b in ((better + 1, better), (better, better + 1), (better, better), (-better, -better)):
-        result = wilcoxon(a, b)
-        assert "-0" not in f"{result!r} {result}".replace("-0.", ""), result
+        for zero_method in ("wilcox", "pratt"):
+            result = wilcoxon(a, b, zero_method=zero_method)
+            assert "-0" not in f"{result!r} {result}".replace("-0.", ""), result

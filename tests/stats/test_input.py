@@ -76,6 +76,7 @@ PAIRED = [
 ]
 BOUNDS = [3, (0, 1, 2), "01", (0, np.nan), (0, np.inf), (1, 0), (None, 1), ("0", "1")]
 REFUSED = [
+    (lambda: wilcoxon([1], [2], zero_method="zsplit"), "'wilcox' or 'pratt'. Got 'zsplit'"),
     (lambda: mcnemar([1, 2, 3], [1, 2], [1, 2, 3]), r"equal length. Got shapes .*\(2,\).*\(3,\)"),
     (lambda: mcnemar([1, np.nan], [1, 2], [1, 2]), r"y_true\[1\] is nan: a label is missing"),
     (lambda: mcnemar(["x"], np.array([np.nan], object), ["x"]), r"a\[0\] is nan: a label is miss"),

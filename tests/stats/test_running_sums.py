@@ -8,57 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.core.measures.checkpoints import MAX_CHECKPOINTS, CheckpointRecorder
-from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
+from skstream.forgetting import SlidingWindow
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
-from skstream.utils._running_sums import RunningSum
 from tests._examples import examples
 from tests.stats._streams import random_blocks, random_losses, seeds
-
-mechanisms = st.one_of(
-    st.just(Cumulative()),
-    st.integers(1, 40).map(SlidingWindow),
-    st.floats(0.5, 1.0).map(FadingFactor),
-)
-
-
-def literal_sums(values: np.ndarray, forgetting) -> list[float]:
-    """The definition, recomputed from all rows at every row."""
-    sums = []
-    for t in range(1, len(values) + 1):
-        past = values[:t]
-        if isinstance(forgetting, SlidingWindow):
-            past = past[-forgetting.window_size :]
-        if isinstance(forgetting, FadingFactor):
-            past = past * forgetting.fading_factor ** np.arange(t - 1, -1, -1)
-        sums.append(float(np.sum(past)))
-    return sums
-
-
-def in_blocks(running: RunningSum, values: np.ndarray, seed: int) -> np.ndarray:
-    return np.concatenate([running.update(values[b]) for b in random_blocks(seed, len(values))])
-
-
-@examples(50)
-@given(mechanisms, seeds, st.integers(1, 150))
-def test_sums_by_definition_and_in_any_blocks(forgetting, seed: int, n_rows: int) -> None:
-    values = np.random.default_rng(seed).random(n_rows)
-    at_once = forgetting.sum_of_values().update(values)
-    np.testing.assert_allclose(at_once, literal_sums(values, forgetting), rtol=1e-12)
-    np.testing.assert_array_equal(in_blocks(forgetting.sum_of_values(), values, seed), at_once)
-
-
-@examples(25)
-@given(mechanisms, seeds, st.integers(2, 150))
-def test_sums_go_on_after_saving(forgetting, seed: int, n_rows: int) -> None:
-    values = np.random.default_rng(seed).random(n_rows)
-    running = forgetting.sum_of_values()
-    head = running.update(values[: n_rows // 2])
-    running = pickle.loads(pickle.dumps(running))
-    tail = running.update(values[n_rows // 2 :])
-    expected = forgetting.sum_of_values().update(values)
-    np.testing.assert_array_equal(np.concatenate([head, tail]), expected)
 
 
 def test_a_window_of_zeros_sums_to_exactly_zero(rng: np.random.Generator) -> None:

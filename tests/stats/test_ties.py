@@ -100,12 +100,13 @@ def test_two_huge_values_leave_the_small_differences_apart() -> None:
 
 
 @pytest.mark.parametrize("n", [20, 80])  # exact, and by SciPy's approximation
-def test_rounding_changes_no_p_value(n: int) -> None:
+@pytest.mark.parametrize("zero_method", ["wilcox", "pratt"])
+def test_rounding_changes_no_p_value(n: int, zero_method: str) -> None:
     rng = np.random.default_rng(2)
     steps = rng.integers(-3, 5, n)
-    exact = wilcoxon(steps, np.zeros(n))
+    exact = wilcoxon(steps, np.zeros(n), zero_method=zero_method)
     base = rng.integers(1, 9, n) / 10
-    rounded = wilcoxon(base + steps / 10, base)
+    rounded = wilcoxon(base + steps / 10, base, zero_method=zero_method)
     assert len(set((base + steps / 10) - base)) > 8
     assert rounded.pvalue == exact.pvalue
     assert (rounded.w_plus, rounded.n_zeros) == (exact.w_plus, exact.n_zeros)

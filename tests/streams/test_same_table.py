@@ -94,7 +94,9 @@ def plain(values: Any) -> list[Any]:
 
 @examples(25)
 @given(table=tables())
-def test_the_same_answers_through_every_door(tmp_path_factory, table):
+def test_the_same_answers_through_every_door(
+    tmp_path_factory: pytest.TempPathFactory, table: Table
+) -> None:
     paths = write(tmp_path_factory.getbasetemp(), table)
     y, said = table["y"], table["said"]
     known = [a == b for a, b in zip(y, said, strict=True) if a is not None]

@@ -31,7 +31,7 @@ result = KFoldEvaluator("accuracy", strategy="cross", random_state=0).evaluate(m
 print(result)
 
 # %%
-# **A trap.** Every model loses by rows that it does not learn, and most of all one that repeats the
+# **Pitfall.** Every model loses by rows it does not learn, and most of all one that repeats the
 # last label: where a copy has not learnt it, it repeats an older one.
 
 one_pass = PrequentialEvaluator("accuracy", random_state=0).evaluate(models, stream)

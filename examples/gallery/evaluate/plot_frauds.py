@@ -68,7 +68,7 @@ answers = result.select(forgetting="window:1000").scores["with the past"]["kappa
 print(
     f"Four rows of a hundred are frauds. Average precision is {row:.2f} for the model of the row "
     f"alone, and {past:.2f} for the one that knows the customer's past. Yet kappa_m of the "
-    f"latter is {answers:.2f} over the last 1,000 rows: whoever acts on its answers makes more "
+    f"latter is {answers:.2f} over the last 1,000 rows: anyone who acts on its answers makes more "
     'errors than who never says "fraud". Use its probabilities to rank, or choose a threshold by '
     "what errors cost."
 )

@@ -1,6 +1,6 @@
 """
-Does a model beat the label before?
-===================================
+Does a model beat the previous label?
+=====================================
 
 On a stream whose labels come in runs, repeating the last label is right most of the time. Accuracy
 does not show whether a model knows more than that; kappa_temporal does: it is 0 for the naive

@@ -180,8 +180,9 @@ class Block:
     checkpoint : ndarray of shape (n_asks,), dtype int64, or None
         Where `ask_rows` are numbers of held-out rows, which are no rows of the stream: how many of
         its rows have come when each is asked.
-    learn_time, ask_time : ndarray of int64, or None
-        When the call of each is made, in microseconds since 1970; None where no model is told it.
+    learn_time, ask_time, learn_came : ndarray of int64, or None
+        When the call of each is made, and when each row learnt came (under delayed labels, its
+        label), in microseconds since 1970; None where no model is told it.
     shared : SharedWork or None
         What other models that are shown the same block have made of it; None: there are none.
     n_learns, n_asks : int
@@ -202,6 +203,7 @@ class Block:
     ask_rows: np.ndarray | None = None
     checkpoint: np.ndarray | None = None
     learn_time: np.ndarray | None = None
+    learn_came: np.ndarray | None = None
     ask_time: np.ndarray | None = None
     shared: SharedWork | None = None
     n_learns: int = field(init=False)
@@ -317,6 +319,7 @@ def _cut(block: Block, learns: slice, asks: slice) -> Block:
         ask_rows=_some(block.ask_rows, asks),
         checkpoint=_some(block.checkpoint, asks),
         learn_time=_some(block.learn_time, learns),
+        learn_came=_some(block.learn_came, learns),
         ask_time=_some(block.ask_time, asks),
     )
 
@@ -335,6 +338,7 @@ def some_learns(block: Block, learns: np.ndarray, weight: np.ndarray | None) -> 
         batches=None if block.batches is None else np.unique(n_before[block.batches]),
         learn_rows=None if block.learn_rows is None else block.learn_rows[learns],
         learn_time=None if block.learn_time is None else block.learn_time[learns],
+        learn_came=None if block.learn_came is None else block.learn_came[learns],
     )
 
 

@@ -151,7 +151,9 @@ class Loop:
                 if self._is_told_time:
                     times = block.ask_time if is_ask else block.learn_time
                     assert times is not None
-                    self.estimator.time_passes(np.datetime64(int(times[end - 1]), "us"))
+                    assert block.learn_came is not None
+                    came = None if is_ask else block.learn_came[begin:end].astype("datetime64[us]")
+                    self.estimator.time_passes(np.datetime64(int(times[end - 1]), "us"), came)
                 if is_ask:
                     answers.append(self._ask(block, begin, end))
                 else:
@@ -592,4 +594,5 @@ def _joined_learns(blocks: list[Block]) -> Block:
         weight=joined_weights(*((block.weight, block.n_learns) for block in blocks)),
         learn_rows=np.concatenate([block.learn_rows for block in blocks]),
         learn_time=joined_weights(*((block.learn_time, block.n_learns) for block in blocks)),
+        learn_came=joined_weights(*((block.learn_came, block.n_learns) for block in blocks)),
     )

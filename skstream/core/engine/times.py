@@ -47,11 +47,12 @@ class RowTimes:
             asked, labelled = operations.asked, operations.labelled
             asks = asked.time[asked.answered].astype(np.int64)
             learns = labelled.label_time[labelled.learnable].astype(np.int64)
-            return replace(block, learn_time=learns, ask_time=asks)
+            return replace(block, learn_time=learns, learn_came=learns, ask_time=asks)
         rows = operations.ask_rows
         if operations.checkpoint is not None:
             rows = operations.checkpoint - 1
-        asks, learns = (self._times[its - self._first] for its in (rows, operations.learn_rows))
+        asks, came = (self._times[its - self._first] for its in (rows, operations.learn_rows))
+        learns = came
         if operations.groups is not None:
             asks = _of_calls(asks, operations.groups)
             if operations.batches is not None:
@@ -60,7 +61,7 @@ class RowTimes:
             n_before = np.searchsorted(operations.stamp, np.arange(len(learns)), side="right")
             before = np.concatenate([[np.iinfo(np.int64).min], asks])[n_before]
             learns = np.maximum(learns, before)
-        return replace(block, learn_time=learns, ask_time=asks)
+        return replace(block, learn_time=learns, learn_came=came, ask_time=asks)
 
     def release(self, settled: int) -> None:
         """Forget the rows before the last one that is finished."""

@@ -581,7 +581,7 @@ class PollCosts:
             What happened.
         gone : ndarray of shape (n_labelled,), dtype int64
             Periodic answers that each label let be forgotten: those to its row, and those to rows
-            dropped since the label before.
+            dropped since the previous label.
         n_held : int
             Periodic answers still kept.
         """

@@ -110,7 +110,7 @@ class StreamEvaluator(BaseEstimator):
         Which rows count in the running means of the measures: "cumulative", "adwin", or a
         specification such as ``SlidingWindow(1000)``; a dict asks for several at once.
     n_warmup : int, default=1
-        Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
+        Initial rows, used only for training: an untrained model cannot predict. They are not
         scored, but every baseline learns their labels. A model that cannot learn the first row
         alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one call.
         0: there is no warm-up. Models must be able to answer then: fitted models, with

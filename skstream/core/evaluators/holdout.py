@@ -49,7 +49,7 @@ class HoldoutEvaluator(StreamEvaluator):
         of chunks: at every checkpoint the next `holdout_size` of its rows, which are never learnt.
         "next": the next `every` rows of the stream that is learnt, all asked before the first of
         them is learnt (interleaved chunks); with ``every=1`` the answers are those of prequential
-        evaluation. Rows at the end that are fewer than `every` are learnt unasked.
+        evaluation. Rows at the end that are fewer than `every` are used only for training.
     every : int, default=1000
         Rows of the stream between two checkpoints. The end of the stream is one too, but for
         "next". Curves hold at most 1,024 of them: every second one, then every fourth, and so on,

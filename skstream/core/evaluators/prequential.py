@@ -200,7 +200,7 @@ def prequential_predict(
     batch_size : int, default=1
         Rows that are all predicted, then all learnt in one ``partial_fit``.
     n_warmup : int, default=1
-        Rows learnt first, unasked; in one call where the model cannot learn the first row alone.
+        Initial rows, used only for training; in one call if the model cannot learn one row alone.
         0: as for evaluators.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked and not learnt.
@@ -271,7 +271,7 @@ def prequential_predict(
         if run.has_weight:
             came = (
                 f"the first {n_warmup:,} rows that can be learnt (with a label, and a weight "
-                f"above 0) are learnt unasked (n_warmup), and {run.n_learnable:,} came."
+                f"above 0) are used only for training (n_warmup), and {run.n_learnable:,} came."
             )
         warn(f"No row was asked, so that there is no prediction: {came}")
     return (y_pred, rows) if return_rows else y_pred

@@ -73,7 +73,7 @@ class Measure:
         False for a loss or a cost. None: not known, or it does not say how good a model is; then
         `compare` and `rank` refuse the measure.
     baseline_is_zero : bool, default=False
-        Whether 0 is the value of a naive guess (chance, the majority class, the label before);
+        Whether 0 is the value of a naive guess (chance, the majority class, the previous label);
         plots then mark the area below it.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest value that can occur; results warn of a value beyond them.

@@ -166,7 +166,7 @@ MEANINGS = {
     "kappa_se": "standard error of kappa",
     "kappa_z": "kappa in standard errors, if answers were drawn at random",
     "kappa_m": "accuracy above that of the majority class",
-    "kappa_temporal": "accuracy above that of repeating the label before",
+    "kappa_temporal": "accuracy above that of repeating the previous label",
     "kappa_plus": "geometric mean of kappa and kappa_temporal (0: one is not above 0)",
     "arithmetic_accuracy": "mean of the recalls of all classes: balanced accuracy",
     "geometric_accuracy": "geometric mean of the recalls of all classes",

@@ -291,7 +291,7 @@ class Scores:
         self.groups = groups
 
     def _previous(self, rows: ScoredRows) -> tuple[Array | None, Array | None]:
-        """Return what the persistent baselines answer: the label before, or what the row says."""
+        """Return what the persistent baselines answer: the previous label, or what the row says."""
         if not self.needs_previous:
             return None, None
         before = np.empty_like(rows.y)

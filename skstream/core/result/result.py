@@ -423,7 +423,7 @@ class EvaluationResult:
         if scored_sets or not 0 < self.n_rows <= n_warmup:
             return ""
         first = "row is" if n_warmup == 1 else f"{n_warmup:,} rows are"
-        return f"the first {first} learnt unasked (n_warmup), and {self.n_rows:,} came."
+        return f"the first {first} used only for training (n_warmup), and {self.n_rows:,} came."
 
     @property
     def _has_no_weight(self) -> bool:
@@ -627,7 +627,7 @@ class EvaluationResult:
         alpha: float = 0.05,
         detections: Mapping[str, Any] | None = None,
     ) -> Path:
-        """Write one HTML page for people who will not run anything; it needs no other file.
+        """Write one HTML page for readers without Python; it needs no other file.
 
         The answer comes first: which model has the best score by the first measure, by how much,
         against which naive guess, and how sure that is. Then scores, pictures, tests in sentences,

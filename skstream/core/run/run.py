@@ -43,7 +43,7 @@ _NUMBERS = re.compile(r"(u?int|float)\d+", re.IGNORECASE)
 #: Rows after which the size of the models is measured first, and then whenever they have doubled.
 _FIRST_MEASURED = 1024
 #: Seconds are noted at most whenever the rows have grown by one part in so many.
-_NOTED = 256
+_NOTED = 64
 #: Intended duration of one step, in seconds.
 TARGET = 0.2
 FIRST_SIZE = 16

@@ -203,7 +203,7 @@ class PrequentialState:
 class PrequentialTimeline:
     """Test, then train, on every row.
 
-    The first `n_warmup` rows that have a label and a positive weight are learnt unasked: a
+    The first `n_warmup` rows that have a label and a positive weight are used only for training: a
     model that has learnt nothing has no answer. With ``batch_size=b`` the rows after them are
     taken b at a time, all asked, then all learnt in one ``partial_fit`` (and the warm-up is
     the first batch).
@@ -211,7 +211,7 @@ class PrequentialTimeline:
     Parameters
     ----------
     n_warmup : int, default=1
-        Rows learnt unasked.
+        Rows used only for training.
     batch_size : int, default=1
         Rows of a batch.
     """
@@ -302,7 +302,7 @@ class FoldTimeline:
     seed : int
         Seed of weights and of the fold that is chosen for a row.
     n_warmup : int
-        Rows learnt first, unasked, by every fold with weight 1.
+        Initial rows, used only for training, by every fold with weight 1.
     """
 
     fold: int
@@ -423,14 +423,14 @@ class HoldoutTimeline:
 class NextRowsTimeline:
     """Ask about the next rows of the stream, all before the first of them is learnt.
 
-    Rows at the end of the stream that are fewer than a set are learnt unasked.
+    Rows at the end of the stream that are fewer than a set are used only for training.
 
     Parameters
     ----------
     every : int
         Rows of a set. With 1, this is prequential evaluation.
     n_warmup : int, default=1
-        Rows learnt first, unasked.
+        Initial rows, used only for training.
     batch_size : int, default=1
         Rows of a set that are learnt in one ``partial_fit``; the warm-up is the first batch.
     """

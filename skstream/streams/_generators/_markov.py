@@ -49,12 +49,12 @@ class MarkovLabels(GeneratedStream):
     See Also
     --------
     label_profile : What the labels of a stream tell about one another.
-    skstream.TemporalCorrection : Use the label before to correct a model.
+    skstream.TemporalCorrection : Use the previous label to correct a model.
 
     Notes
     -----
     The first label is drawn from `priors`, the stationary distribution, so that all rows are alike.
-    The best answers know the label before; those that know the features alone have a larger error.
+    The best answers know the previous label; from the features alone the error is larger.
     Rows far from the last ones that were made cost the labels of some rows before them: as many as
     the labels remember (all, where they come in a fixed order).
 
@@ -97,7 +97,7 @@ class MarkovLabels(GeneratedStream):
         Parameters
         ----------
         previous_label : bool, default=True
-            Whether they know the label before, as in prequential evaluation.
+            Whether they know the previous label, as in prequential evaluation.
 
         Returns
         -------
