@@ -53,8 +53,7 @@ def load_result(path: str | Path, *, max_bytes: int | None = None) -> Evaluation
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
     what = "a result saved by skstream"
-    result: EvaluationResult = load_npz(path, what, CLASSES, check_result, max_bytes)
-    return result
+    return load_npz(path, what, CLASSES, check_result, max_bytes)
 
 
 def check_result(result: Any) -> None:
@@ -75,6 +74,11 @@ def check_result(result: Any) -> None:
         for by_metric in by_forgetting.values():
             for name, curve in by_metric.items():
                 check_array(curve, f"a curve of {name}", "f", (n_rows, n_folds, *n_bins))
+    for cost in result.costs.values():
+        if cost.curves and len(cost.curves) != n_folds:
+            raise ValueError(f"it has {n_folds} folds, and costs of others")
+        for noted in cost.curves:
+            check_array(noted, "curves of costs", NUMBERS, (None, 3))
     if result.classes is not None:
         check_array(result.classes, "classes", LABELS, (None,))
     if isinstance(result, DelayedResult):

@@ -1,7 +1,7 @@
 """Base classes of estimators that wrap another one."""
 
 from collections.abc import Callable
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -22,10 +22,8 @@ from skstream.base import (
     StaleLabelWarning,
     answers_each_row_alone,
     check_can_learn,
-    check_classes,
-    check_labels,
+    check_labelled,
     check_rows,
-    check_weight,
     learner,
     learning_parts,
     of_positive_weight,
@@ -34,7 +32,7 @@ from skstream.base import (
     supports_sample_weight,
     without_predict,
 )
-from skstream.utils._labels import LabelSpace, array_of
+from skstream.utils._labels import array_of
 from skstream.utils._rows import own_rows, stack_rows
 from skstream.utils._sklearn import first_scored_at_once, n_rows_of, rows_of
 from skstream.utils._validation import (
@@ -293,10 +291,10 @@ class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
     def _tags_as_inside(self, tags: Any) -> Any:
         """Return tags of this estimator, with what the inner model says of its rows and classes."""
         inner = tags_of(as_learner(self.estimator))  # once: it asks the model inside, and so on
-        tags.input_tags = deepcopy(inner.input_tags)
+        tags.input_tags = copy(inner.input_tags)
         tags.non_deterministic = inner.non_deterministic
         if tags.classifier_tags is not None and inner.classifier_tags is not None:
-            tags.classifier_tags = deepcopy(inner.classifier_tags)
+            tags.classifier_tags = copy(inner.classifier_tags)
             tags.classifier_tags.multi_label = False
         return tags
 
@@ -414,11 +412,7 @@ class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
             if classes is not None and hasattr(self, "classes_"):
                 del self.classes_  # left by a first call that failed
         X = self._check_rows(X, reset=first)
-        y = check_labels(self, y)
-        check_consistent_length(X, y)
-        weight = check_weight(sample_weight, len(y))
-        check_classes(self, classes)
-        codes = LabelSpace(self.classes_).encode(y)
+        y, codes, weight = check_labelled(self, X, y, classes, sample_weight)
         if weight is None or weight.any():
             X, y, codes, weight = of_positive_weight(weight, X, y, codes)
             self._learn(X, y, codes, weight, first=first)

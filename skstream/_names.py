@@ -1,11 +1,11 @@
 """Where names are that users look for in the package itself."""
 
+import re
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
-
-from skstream.utils._choices import did_you_mean
 
 #: Parts that hold nothing for users.
 _INNER = {"cli", "core", "kernels", "utils"}
@@ -17,8 +17,8 @@ def __getattr__(name: str) -> Any:
     Raises
     ------
     ImportError
-        If a part has the name, or a similar one is here: an AttributeError would lose its message
-        in ``from skstream import ...``.
+        If a part has the name, or a similar one: an AttributeError would lose its message in
+        ``from skstream import ...``.
     AttributeError
         Else.
     """
@@ -27,12 +27,30 @@ def __getattr__(name: str) -> Any:
     if name in parts:
         return import_module(f"skstream.{name}")
     if not name.startswith("_"):
+        homes = dict.fromkeys(package.__all__, "skstream")
         for part in sorted(parts):
-            if name in getattr(import_module(f"skstream.{part}"), "__all__", ()):
-                raise ImportError(
-                    f"{name} is in skstream.{part}: from skstream.{part} import {name}."
-                )
-        hint = did_you_mean(name, package.__all__)
-        if hint and name[0].isupper():
-            raise ImportError(f"There is no skstream.{name}.{hint}")
+            for public in getattr(import_module(f"skstream.{part}"), "__all__", ()):
+                homes.setdefault(public, f"skstream.{part}")
+        if name in homes:
+            raise ImportError(f"{name} is in {homes[name]}: from {homes[name]} import {name}.")
+        meant = _most_alike(name, list(homes)) if name[0].isupper() else []
+        if meant:
+            found = " or ".join(f"{homes[one]}.{one}" for one in meant)
+            raise ImportError(f"There is no skstream.{name}. Did you mean {found}?")
     raise AttributeError(f"module 'skstream' has no attribute {name!r}")
+
+
+def _most_alike(name: str, known: list[str]) -> list[str]:
+    """Up to four names that have most words of another in common; or a near one, if none has."""
+    shared = {one: len(_words(one) & _words(name)) for one in known if one[0].isupper()}
+    most = max(shared.values())
+    if not most:
+        return get_close_matches(name, known, n=1)
+    best = [one for one, n in shared.items() if n == most]
+    return get_close_matches(name, best, n=4, cutoff=0.0)
+
+
+def _words(name: str) -> set[str]:
+    """Words of a name such as KFoldEvaluator, which many names share left out."""
+    found = re.findall(r"KFold|[A-Z]+(?![a-z])|[A-Z][a-z]+", name)
+    return {one.lower() for one in found} - {"evaluator", "classifier", "stream", "evaluate"}

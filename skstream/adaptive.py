@@ -6,15 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import InnerMethods, MetaClassifier, check_divisible_rows
-from skstream.core.detector import DRIFT, NORMAL, WARNING
+from skstream.core.detector import DRIFT, NORMAL, WARNING, fresh_detector
 from skstream.drift import DDM, DriftDetector
 from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import own_rows
-from skstream.utils._sklearn import Interval, rows_of
+from skstream.utils._sklearn import HasMethods, Interval, rows_of
 from skstream.utils._validation import unfitted_copy
 
 __all__ = ["DriftReset"]
@@ -121,7 +120,7 @@ class DriftReset(InnerMethods, MetaClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
-        "detector": [DriftDetector, None],
+        "detector": [HasMethods("update"), None],
         "warm_up": [Interval(Integral, 0, None, closed="left")],
     }
     # Answers to the rows of one call do not depend on each other.
@@ -230,8 +229,7 @@ class DriftReset(InnerMethods, MetaClassifier):
 
 def new_detector(model: DriftReset) -> DriftDetector:
     """Detector that has read nothing."""
-    detector: DriftDetector = DDM() if model.detector is None else clone(model.detector)
-    return detector
+    return fresh_detector(DDM() if model.detector is None else model.detector)
 
 
 def rows_untested(model: DriftReset, n_rows_since_reset: int) -> int:

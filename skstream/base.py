@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_non_negative, column_or_1d, validate_data
 
-from skstream.utils._labels import array_of
+from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._masked import refuse_masked
 from skstream.utils._rows import array_of_rows, check_names_of_one_type, single_texts
 from skstream.utils._sklearn import is_column_transformer, rows_of
@@ -496,6 +496,17 @@ def _sorted_classes(classes: Any) -> NDArray[Any]:
     if given.dtype == object and labels.dtype.kind == "U":  # may have lost NUL characters
         return array_of(sorted(set(given.tolist())))
     return labels
+
+
+def check_labelled(
+    estimator: Any, X: Any, y: Any, classes: Any, sample_weight: Any
+) -> tuple[Any, NDArray[np.int64], NDArray[np.float64] | None]:
+    """Check what a classifier is to learn; return the labels, their codes, and the weights."""
+    y = check_labels(estimator, y)
+    check_consistent_length(X, y)
+    weight = check_weight(sample_weight, len(y))
+    check_classes(estimator, classes)
+    return y, LabelSpace(estimator.classes_).encode(y), weight
 
 
 def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:

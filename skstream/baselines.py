@@ -468,8 +468,7 @@ def drawn_codes(counts: NDArray[np.float64], uniform: NDArray[np.float64]) -> ND
     sums = counts.cumsum(axis=0)
     # Rounded, the product of the smallest numbers may reach the sum: no class would have more.
     place = np.minimum(uniform * sums[-1], np.nextafter(sums[-1], 0.0))
-    codes: NDArray[np.int64] = (sums <= place).sum(axis=0, dtype=np.int64)
-    return codes
+    return (sums <= place).sum(axis=0, dtype=np.int64)
 
 
 class _TargetBaseline(RegressorMixin, _Baseline):

@@ -431,16 +431,14 @@ def _log_odds(scores: Floats, response: str) -> Floats:
     if response != "predict_proba" or scores.shape[1] == 1:
         return scores
     rest = np.log(np.clip(-np.expm1(scores), _EPS, 1.0))
-    odds: Floats = scores - rest
-    return odds
+    return scores - rest
 
 
 def _smoothed(is_class: NDArray[np.bool_], weight: Floats) -> Floats:
     """Platt's targets: no row is certain to be of its class."""
     n_class, n_rest = weight[is_class].sum(), weight[~is_class].sum()
     high, low = (n_class + 1.0) / (n_class + 2.0), 1.0 / (n_rest + 2.0)
-    targets: Floats = np.where(is_class, high, low)
-    return targets
+    return np.where(is_class, high, low)
 
 
 def _fit_sigmoid(z: Floats, target: Floats, weight: Floats) -> Floats:

@@ -215,8 +215,7 @@ class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
             Targets.
         """
         check_is_fitted(self)
-        answers: Floats = self.estimator_.predict(check_rows(self, X, reset=False))
-        return answers
+        return self.estimator_.predict(check_rows(self, X, reset=False))
 
     def predict_interval(self, X: Any) -> Floats:
         """Predict an interval for every row.

@@ -14,11 +14,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import MetaClassifier, check_divisible_rows
+from skstream.core.detector import as_detector, fresh_detector
 from skstream.drift import DriftDetector
 from skstream.utils._labels import LabelSpace
 from skstream.utils._rows import best_columns, own_rows, row_sums
 from skstream.utils._seeds import drawn_seed, poisson_weights, seed_estimator
-from skstream.utils._sklearn import Interval, rows_of
+from skstream.utils._sklearn import HasMethods, Interval, rows_of
 from skstream.utils._validation import unfitted_copy
 
 __all__ = ["DynamicWeightedMajority", "OnlineBagging"]
@@ -94,8 +95,7 @@ class Ensemble(MetaClassifier):
             Labels; of classes that are equally probable the first.
         """
         best = best_columns(self.predict_proba(X))  # raises NotFittedError first
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict class probabilities.
@@ -238,7 +238,7 @@ class OnlineBagging(Ensemble):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "detector": [DriftDetector, None],
+        "detector": [HasMethods("update"), None],
         "mean_weight": [Interval(Real, 0, 100, closed="right")],
         "random_state": ["random_state"],
     }
@@ -307,8 +307,7 @@ class OnlineBagging(Ensemble):
         X = own_rows(X)  # the member may write into it
         if hasattr(model, "predict_proba"):
             self._check_columns(model)
-            shares: Floats = np.array(model.predict_proba(X), dtype=np.float64)
-            return shares
+            return np.array(model.predict_proba(X), dtype=np.float64)
         return votes(LabelSpace(self.classes_).encode(model.predict(X)), len(self.classes_))
 
     def _probabilities(self, X: Any) -> Floats:
@@ -318,8 +317,7 @@ class OnlineBagging(Ensemble):
 def _routing_of(weight: Floats | None) -> AbstractContextManager[Any]:
     """Apply metadata routing only to the user's weights: those drawn are no metadata."""
     if weight is None and get_config()["enable_metadata_routing"]:
-        context: AbstractContextManager[Any] = config_context(enable_metadata_routing=False)
-        return context
+        return config_context(enable_metadata_routing=False)
     return nullcontext()
 
 
@@ -333,7 +331,7 @@ class Errors(NamedTuple):
     @classmethod
     def none(cls, detector: DriftDetector, n_members: int) -> "Errors":
         """Detectors that have read nothing."""
-        detectors = [clone(detector) for _ in range(n_members)]
+        detectors = [fresh_detector(detector) for _ in range(n_members)]
         return cls(detectors, *np.zeros((2, n_members), dtype=np.int64))
 
     @classmethod
@@ -376,7 +374,8 @@ def changed_parameter(bag: OnlineBagging) -> str | None:
     if bag.n_estimators != len(bag.estimators_):
         return f"n_estimators={bag.n_estimators}, but {len(bag.estimators_)} members"
     begun = bag.detectors_[0] if hasattr(bag, "detectors_") else None
-    if not _are_alike(bag.detector, begun):
+    given = None if bag.detector is None else as_detector(bag.detector)
+    if not _are_alike(given, begun):
         return f"detector={bag.detector}, but its members began with {begun}"
     return None
 

@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstream.base import ForgetfulFit, check_classes, check_labels, check_weight
-from skstream.utils._labels import LabelSpace
+from skstream.base import ForgetfulFit, check_labelled
 from skstream.utils._masked import refuse_masked
 
 __all__ = ["IncrementalGaussianNB"]
@@ -139,11 +137,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         first = not hasattr(self, "classes_")
         refuse_masked(X, "X")
         X = validate_data(self, X, dtype=np.float64, reset=first)
-        y = check_labels(self, y)
-        check_consistent_length(X, y)
-        weight = check_weight(sample_weight, len(y))
-        check_classes(self, classes)
-        codes = LabelSpace(self.classes_).encode(y)
+        _, codes, weight = check_labelled(self, X, y, classes, sample_weight)
         if first:
             self._start(X.shape[1])
         if weight is not None:
@@ -206,8 +200,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
             Logarithms, in the order of `classes_`.
         """
         scores = shifted(self.predict_joint_log_proba(X))
-        logs: NDArray[np.float64] = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-        return logs
+        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Compute class probabilities, which sum to one also where likelihoods are tiny.
@@ -248,8 +241,7 @@ def normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def shifted(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Joint log likelihoods less the largest of each row."""
     best = scores.max(axis=1, keepdims=True)
-    difference: NDArray[np.float64] = scores - np.where(np.isfinite(best), best, 0.0)
-    return difference
+    return scores - np.where(np.isfinite(best), best, 0.0)
 
 
 def _check_priors(priors: Any, n_classes: int) -> NDArray[np.float64]:

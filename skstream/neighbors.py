@@ -8,11 +8,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstream.base import ForgetfulFit, check_classes, check_labels, check_weight
-from skstream.utils._labels import LabelSpace
+from skstream.base import ForgetfulFit, check_labelled
 from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import Interval
 
@@ -127,11 +125,7 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
         """
         self._validate_params()
         X = self._check_rows(X, reset=not hasattr(self, "classes_"))
-        y = check_labels(self, y)
-        check_consistent_length(X, y)
-        weight = check_weight(sample_weight, len(y))
-        check_classes(self, classes)
-        codes = LabelSpace(self.classes_).encode(y)
+        _, codes, weight = check_labelled(self, X, y, classes, sample_weight)
         weight = np.ones(len(codes)) if weight is None else weight
         kept = np.flatnonzero(weight > 0)[-self.window_size :]
         if len(kept):
@@ -166,8 +160,7 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
         """
         # argmax takes the first of equal counts: ties go to the lowest class.
         codes = self._votes(X).argmax(axis=1)
-        answers: NDArray[Any] = self.classes_[codes]
-        return answers
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Floats:
         """Give each class its share of the neighbours' votes.
@@ -267,8 +260,7 @@ def _windows_at(windows: Floats, first: Integers) -> Floats:
 def _smallest(distances: Floats, k: int) -> NDArray[np.intp]:
     """Columns of the `k` smallest distances of each row; of equal ones the first."""
     if k == 1:
-        nearest: NDArray[np.intp] = distances.argmin(axis=1)[:, np.newaxis]
-        return nearest
+        return distances.argmin(axis=1)[:, np.newaxis]
     limit = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     chosen = distances <= limit
     tied = np.flatnonzero(np.count_nonzero(chosen, axis=1) > k)
@@ -276,8 +268,7 @@ def _smallest(distances: Floats, k: int) -> NDArray[np.intp]:
         at_limit = distances[tied] == limit[tied]
         free = k - np.count_nonzero(distances[tied] < limit[tied], axis=1)
         chosen[tied] &= ~at_limit | (at_limit.cumsum(axis=1) <= free[:, np.newaxis])
-    columns: NDArray[np.intp] = chosen.nonzero()[1].reshape(len(distances), k)
-    return columns
+    return chosen.nonzero()[1].reshape(len(distances), k)
 
 
 def votes(codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
@@ -307,8 +298,7 @@ def votes(codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
 def shares(votes_of_classes: Floats) -> Floats:
     """Probabilities of the classes by their votes."""
     total = votes_of_classes.sum(axis=1, keepdims=True)
-    probabilities: Floats = votes_of_classes / total
-    return probabilities
+    return votes_of_classes / total
 
 
 def _stacked(window: Any, X: Any) -> Any:

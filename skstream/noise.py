@@ -119,8 +119,7 @@ class LabelNoise(MetaClassifier):
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         _, noisy = self._codes(X)
-        answers: NDArray[Any] = self.classes_[noisy]
-        return answers
+        return self.classes_[noisy]
 
     @inner_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -191,8 +191,7 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
             Labels; of equal probabilities the first in the order of `classes_`.
         """
         codes = self.predict_proba(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the posterior probability of each class.
@@ -209,8 +208,7 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-        posterior: NDArray[np.float64] = self.stream.posterior(X, self.n_rows_learnt_)
-        return posterior
+        return self.stream.posterior(X, self.n_rows_learnt_)
 
     def _check_rows(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
@@ -222,8 +220,7 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         moved = moved_columns(getattr(self, "feature_names_in_", None), self.stream)
         if moved is not None:
             raise ValueError(moved)
-        rows: NDArray[np.float64] = X.toarray() if sparse.issparse(X) else X
-        return rows
+        return X.toarray() if sparse.issparse(X) else X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

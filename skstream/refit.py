@@ -1,6 +1,6 @@
 """Any model with ``fit`` along a stream: fitted again and again on the rows that came last."""
 
-from copy import deepcopy
+from copy import copy
 from datetime import timedelta
 from numbers import Integral, Real
 from time import perf_counter
@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
@@ -32,13 +31,15 @@ from skstream.base import (
     repetitions,
 )
 from skstream.baselines import MajorityClass, MeanRegressor
+from skstream.core.detector import fresh_detector
 from skstream.drift import DriftDetector
 from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import copy_rows, own_rows, stack_rows
-from skstream.utils._sklearn import Interval, n_rows_of, rows_of
+from skstream.utils._sklearn import HasMethods, Interval, n_rows_of, rows_of
 from skstream.utils._times import (
     AWARE,
     DATETIMES,
+    MISSING,
     UNITS,
     Calendar,
     as_microseconds,
@@ -171,13 +172,13 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     ----------
     estimator : classifier or regressor
         Model with ``fit`` and ``predict``; every refit is one of a copy.
-    every : int, str or None
+    every : int, str, timedelta or None
         Rows learnt between two refits; or a period of the calendar, at whose beginning there is
         one: a duration such as ``"12h"`` or ``"7D"`` (which begins on Monday), or the pandas alias
         of a date, such as ``"MS"``, the first of a month. None: only the alarms of `detector` are
         followed by a refit; without a detector, the model is fitted once, after `min_rows`, and
         never again.
-    window : int or str, default=None
+    window : int, str or timedelta, default=None
         Each refit is on so many of the newest rows, or on those learnt in the last time, such as
         ``"90D"``. None: on all rows so far, which are all kept in memory.
     min_rows : int, default=None
@@ -287,10 +288,10 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
-        "every": [Interval(Integral, 1, None, closed="left"), str, None],
-        "window": [Interval(Integral, 1, None, closed="left"), str, None],
+        "every": [Interval(Integral, 1, None, closed="left"), str, timedelta, None],
+        "window": [Interval(Integral, 1, None, closed="left"), str, timedelta, None],
         "min_rows": [Interval(Integral, 1, None, closed="left"), None],
-        "detector": [DriftDetector, None],
+        "detector": [HasMethods("update"), None],
         "before": "no_validation",
         "weight_decay": [Interval(Real, 0, 1, closed="right"), None],
         "time_zone": [str, None],
@@ -316,8 +317,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         self,
         estimator: Any,
         *,
-        every: int | str | None,
-        window: int | str | None = None,
+        every: int | str | timedelta | None,
+        window: int | str | timedelta | None = None,
         min_rows: int | None = None,
         detector: DriftDetector | None = None,
         before: Any = None,
@@ -423,7 +424,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         check_some_weight(check_weight(sample_weight, n_rows_of(X)))
         classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
         X, y, weight = self._checked(X, y, sample_weight, classes, first=True)
-        if isinstance(self.window, str):
+        if isinstance(self.window, str | timedelta):
             raise ValueError(
                 f"window={self.window!r} counts time, and fit does not know when the rows came. "
                 "Call time_passes and partial_fit, or give a number of rows."
@@ -478,7 +479,10 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         if first and classes is not None and hasattr(self, "classes_"):
             del self.classes_  # left by a first call that failed
         if counts_time(self) and self._now == _NO_TIME:
-            raise ValueError(_WITHOUT_CLOCK.format(self._counting()))
+            raise ValueError(
+                f"{self._counting()} of PeriodicRefit counts time, which nothing has told it: call "
+                "time_passes before partial_fit; evaluators do it."
+            )
         X, y, weight = self._checked(X, y, sample_weight, classes, first=first)
         if not len(y):
             return self
@@ -545,7 +549,13 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         """
         self._begin()
         if kind not in (AWARE, DATETIMES):
-            raise ValueError(f"{_WITHOUT_CLOCK.format(self._counting())} Arrivals here are {kind}.")
+            given = "the rows do not say when they came"
+            if kind != MISSING:
+                given = f"the arrivals here are {kind}"
+            raise ValueError(
+                f"{self._counting()} of PeriodicRefit counts time, and {given}: pass arrival= as "
+                "datetimes (--time on the command line), or count rows."
+            )
         if self.time_zone is not None and kind != AWARE:
             raise ValueError(
                 f"time_zone={self.time_zone!r} is for arrivals with a time zone, and these have "
@@ -555,20 +565,20 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
     def _counting(self) -> str:
         """Show the first parameter that counts time."""
-        name = "every" if isinstance(self.every, str) else "window"
+        name = "every" if isinstance(self.every, str | timedelta) else "window"
         return f"{name}={getattr(self, name)!r}"
 
     def _begin(self) -> None:
         """Check the parameters, before anything is learnt."""
         self._validate_params()
-        if isinstance(self.every, str):
+        if isinstance(self.every, str | timedelta):
             calendar_of(self.every, self.time_zone)
         elif self.time_zone is not None:
             raise ValueError(
                 f"time_zone={self.time_zone!r} says where the periods of every= begin, and "
                 f"every={self.every} is none. Leave it out, or give a period, such as every='7D'."
             )
-        if isinstance(self.window, str) and not parse_duration(self.window):
+        if isinstance(self.window, str | timedelta) and _microseconds(self.window) < 1:
             raise ValueError(
                 f"window={self.window!r} is no duration. Give a number of rows, or a duration in "
                 f"{UNITS}, such as '90D'; months have no fixed length."
@@ -611,7 +621,9 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         if is_classifier(self):
             check_classes(self, classes)
             y = LabelSpace(self.classes_).encode(y)
-            if not isinstance(self.window, str | None) and self.window < len(self.classes_):
+            if not isinstance(self.window, str | timedelta | None) and self.window < len(
+                self.classes_
+            ):
                 raise ValueError(
                     f"window={self.window} rows cannot hold a row of each of "
                     f"{len(self.classes_)} classes. Use a larger window."
@@ -632,8 +644,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), tags_of(self.estimator)
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
-            setattr(tags, name, deepcopy(getattr(inner, name)))
-        tags.input_tags = deepcopy(inner.input_tags)
+            setattr(tags, name, copy(getattr(inner, name)))
+        tags.input_tags = copy(inner.input_tags)
         tags.non_deterministic = inner.non_deterministic
         tags.target_tags.multi_output = tags.target_tags.two_d_labels = False
         if tags.classifier_tags is not None:
@@ -646,7 +658,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
 def new_progress(model: PeriodicRefit) -> Progress:
     """Progress before the first row."""
-    return Progress(detector=None if model.detector is None else clone(model.detector))
+    return Progress(detector=None if model.detector is None else fresh_detector(model.detector))
 
 
 def new_before(model: PeriodicRefit) -> Any:
@@ -656,25 +668,20 @@ def new_before(model: PeriodicRefit) -> Any:
     return MajorityClass() if is_classifier(model) else MeanRegressor()
 
 
-_WITHOUT_CLOCK = (
-    "{} of PeriodicRefit counts time, and the rows do not say when they came: pass arrival= as "
-    "datetimes. (By hand, call time_passes before each call.)"
-)
-
-
 def counts_time(model: PeriodicRefit) -> bool:
     """Whether a model must be told the time."""
-    return isinstance(model.every, str) or isinstance(model.window, str)
+    return isinstance(model.every, str | timedelta) or isinstance(model.window, str | timedelta)
 
 
 def calendar(model: PeriodicRefit) -> Calendar | None:
     """Return the periods at whose beginnings a model is refitted; None: it is by rows."""
-    return calendar_of(model.every, model.time_zone) if isinstance(model.every, str) else None
+    is_timed = isinstance(model.every, str | timedelta)
+    return calendar_of(model.every, model.time_zone) if is_timed else None
 
 
 def fewest_rows(model: PeriodicRefit) -> int:
     """Rows known before the first refit, and of one that an alarm cuts short."""
-    of_period = _ROWS_BEFORE_ALARMS if isinstance(model.every, str) else model.every
+    of_period = _ROWS_BEFORE_ALARMS if isinstance(model.every, str | timedelta) else model.every
     return int(model.min_rows or of_period or _ROWS_BEFORE_ALARMS)
 
 
@@ -682,6 +689,12 @@ def at_time(
     model: PeriodicRefit, progress: Progress, now: int, classes: NDArray[Any] | None = None
 ) -> Progress:
     """Return the progress at a time, after the refit that is due by the calendar then."""
+    if progress.window and now < (last := int(progress.window[-1][3][-1])):
+        its, of_last = (str(np.datetime64(time, "us")) for time in (now, last))
+        raise ValueError(
+            f"It is {its}, and PeriodicRefit has learnt a row at {of_last}: time does not go back. "
+            "A model that goes on from earlier rows (warm_start=True) needs rows that came later."
+        )
     periods = calendar(model)
     if periods is None or now < progress.end:
         return progress
@@ -695,7 +708,7 @@ def at_time(
 
 def rows_until_refit(model: PeriodicRefit, progress: Progress) -> int | None:
     """Rows to be learnt up to the next refit of the schedule; None: it is not by rows."""
-    if isinstance(model.every, str):
+    if isinstance(model.every, str | timedelta):
         return None
     was_tried = progress.model is not None or progress.n_failed
     distance = model.every if was_tried else fewest_rows(model)
@@ -748,22 +761,22 @@ def learnt_rows(
         return progress._replace(n_known=n_known)
     is_due = rows_until_refit(model, progress) == n_rows
     most, since = model.window, _NO_TIME
-    if isinstance(most, str):
+    if isinstance(most, str | timedelta):
         since, most = int(part[3][-1]) - _microseconds(most), None
     window = appended(progress.window, part, most, since)
     progress = progress._replace(window=window, n_known=n_known, n_since=progress.n_since + n_rows)
     return _refitted(model, progress, classes, alarm=alarm) if alarm or is_due else progress
 
 
-def _microseconds(duration: str) -> int:
-    length = parse_duration(duration)
-    assert length is not None
-    return length // timedelta(microseconds=1)
+def _microseconds(duration: str | timedelta) -> int:
+    """Length of a duration; 0 where it is none."""
+    length = parse_duration(duration) if isinstance(duration, str) else duration
+    return 0 if length is None else length // timedelta(microseconds=1)
 
 
 def _rows_since(model: PeriodicRefit, progress: Progress, at: int | None) -> int | None:
     """Count the rows of a refit in its window; None: all. `at` is when a period begins."""
-    if not isinstance(model.window, str):
+    if not isinstance(model.window, str | timedelta):
         return model.window
     time = np.concatenate([part[3] for part in progress.window])
     since = (int(time[-1]) if at is None else at) - _microseconds(model.window)

@@ -354,8 +354,7 @@ def corrections(
     extra = smoothing * counts.shape[1]
     given = (transitions + smoothing) / (row_sums(transitions) + extra)
     prior = (counts + smoothing) / (row_sums(counts) + extra)
-    factors: NDArray[np.float64] = given / prior
-    return factors
+    return given / prior
 
 
 def corrected(posterior: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[np.float64]:

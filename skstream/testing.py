@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial, update_wrapper
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -113,6 +114,7 @@ def _check_alike(one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]], h
 
 
 def _unfitted_refuses(model: Any, data: Data) -> None:
+    """Asked before anything was learnt, it raises NotFittedError."""
     X, _ = data.rows(0, 5)
     for name in _methods(model):
         try:
@@ -128,6 +130,7 @@ def _unfitted_refuses(model: Any, data: Data) -> None:
 
 
 def _asking_changes_nothing(model: Any, data: Data) -> None:
+    """Asking changes nothing, to any depth."""
     model = _taught(model, data, 0, 30)
     X, _ = data.rows(30, 40)
     for name in _methods(model):
@@ -139,6 +142,7 @@ def _asking_changes_nothing(model: Any, data: Data) -> None:
 
 
 def _order_of_questions_does_not_matter(model: Any, data: Data) -> None:
+    """Rows asked together, alone or in another order get the same answers."""
     model = _taught(model, data, 0, 30)
     X, _ = data.rows(30, 50)
     alone = [_answers(model, rows_of(X, [row])) for row in range(20)]
@@ -159,6 +163,7 @@ def _order_of_questions_does_not_matter(model: Any, data: Data) -> None:
 
 
 def _goes_on_after_pickling(model: Any, data: Data) -> None:
+    """Pickled in the middle of a stream, it goes on as before."""
     model = _taught(model, data, 0, 30)
     copy = pickle.loads(pickle.dumps(model))
     X, _ = data.rows(45, 60)
@@ -172,6 +177,7 @@ def _goes_on_after_pickling(model: Any, data: Data) -> None:
 
 
 def _fit_forgets(model: Any, data: Data) -> None:
+    """Fit forgets what was learnt before."""
     fresh = unfitted_copy(model).fit(*data.rows(30, 60))
     again = unfitted_copy(model).fit(*data.rows(0, 30)).fit(*data.rows(30, 60))
     X, _ = data.rows(0, 60)
@@ -180,6 +186,7 @@ def _fit_forgets(model: Any, data: Data) -> None:
 
 
 def _partial_fit_after_fit_goes_on(model: Any, data: Data) -> None:
+    """Partial_fit after fit does not forget."""
     X, _ = data.rows(0, 60)
     fitted = unfitted_copy(model).fit(*data.rows(0, 60))
     try:
@@ -195,6 +202,7 @@ def _partial_fit_after_fit_goes_on(model: Any, data: Data) -> None:
 
 
 def _late_class_is_learnt(model: Any, data: Data) -> None:
+    """A class that appears late is learnt and predicted."""
     late = data.classes.tolist()[1]
     early = np.flatnonzero(data.y != late)
     model = unfitted_copy(model)
@@ -226,6 +234,7 @@ def _late_class_is_learnt(model: Any, data: Data) -> None:
 
 
 def _labels_keep_their_type(model: Any, data: Data) -> None:
+    """Answers are labels of the type learnt."""
     codes = np.searchsorted(data.classes, data.y)
     texts = np.array([f"label {code}" for code in range(len(data.classes))])
     for labels in (texts, texts.astype(object), np.arange(len(texts)) - 1, codes % 2 == 1):
@@ -244,6 +253,7 @@ def _labels_keep_their_type(model: Any, data: Data) -> None:
 
 
 def _probabilities_are_probabilities(model: Any, data: Data) -> None:
+    """Probabilities are finite, not negative and sum to 1, a column for each class."""
     model = _taught(model, data, 0, 30, 31, 60)
     if not hasattr(model, "predict_proba"):
         raise NotApplicable("it has no predict_proba")
@@ -254,6 +264,7 @@ def _probabilities_are_probabilities(model: Any, data: Data) -> None:
 
 
 def _bad_labels_are_refused(model: Any, data: Data) -> None:
+    """Missing classes at first, and later labels that are not among them, raise a ValueError."""
     X, y = data.rows(0, 30)
     _expect_value_error(
         lambda: unfitted_copy(model).partial_fit(X, y), "a first call without classes"
@@ -264,6 +275,7 @@ def _bad_labels_are_refused(model: Any, data: Data) -> None:
 
 
 def _other_widths_are_refused(model: Any, data: Data) -> None:
+    """Rows of another width raise a ValueError."""
     X, y = data.rows(0, 30)
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < 2:
         raise NotApplicable("the rows are no array of several columns")
@@ -281,6 +293,7 @@ def _expect_value_error(action: Callable[[], Any], what: str) -> None:
 
 
 def _cuts_change_nothing(model: Any, data: Data) -> None:
+    """Rows divided into several calls are learnt alike."""
     whole = _taught(model, data, 0, 60)
     X, _ = data.rows(0, 60)
     for bounds in [(0, 30, 60), (0, 1, 2, 30, 59, 60)]:
@@ -291,7 +304,8 @@ def _cuts_change_nothing(model: Any, data: Data) -> None:
         _check_alike(_answers(whole, X), _answers(_taught(model, data, *bounds), X), how)
 
 
-def _watch_memory(model: Any, data: Data, n_learns: int) -> None:
+def _memory_is_flat(model: Any, data: Data, n_learns: int) -> None:
+    """Memory does not grow with the rows learnt."""
     model, step = unfitted_copy(model), 10
     half = n_learns // 2
     at_half = 0
@@ -306,45 +320,27 @@ def _watch_memory(model: Any, data: Data, n_learns: int) -> None:
     )
 
 
-#: What holds where a check passes, in words, and the check.
-MODEL_CHECKS: dict[str, Check] = {
-    "asked before anything was learnt, it raises NotFittedError": _unfitted_refuses,
-    "asking changes nothing, to any depth": _asking_changes_nothing,
-    "rows asked together, alone or in another order get the same answers": (
-        _order_of_questions_does_not_matter
-    ),
-    "pickled in the middle of a stream, it goes on as before": _goes_on_after_pickling,
-    "fit forgets what was learnt before": _fit_forgets,
-    "partial_fit after fit does not forget": _partial_fit_after_fit_goes_on,
-    "rows of another width raise a ValueError": _other_widths_are_refused,
-}
-LABEL_CHECKS: dict[str, Check] = {
-    "a class that appears late is learnt and predicted": _late_class_is_learnt,
-    "answers are labels of the type learnt": _labels_keep_their_type,
-    "probabilities are finite, not negative and sum to 1, a column for each class": (
-        _probabilities_are_probabilities
-    ),
-    "missing classes at first, and later labels that are not among them, raise a ValueError": (
-        _bad_labels_are_refused
-    ),
-}
-CUTS_CHECK: dict[str, Check] = {
-    "rows divided into several calls are learnt alike": _cuts_change_nothing
-}
-
-
-def memory_check(n_learns: int) -> dict[str, Check]:
-    """Check of the memory while `n_learns` rows are learnt."""
-
-    def _memory_is_flat(model: Any, data: Data) -> None:
-        _watch_memory(model, data, n_learns)
-
-    return {"memory does not grow with the rows learnt": _memory_is_flat}
+#: Checks of any model, and of classifiers; what their docstrings say holds where they pass.
+MODEL_CHECKS: tuple[Check, ...] = (
+    *(_unfitted_refuses, _asking_changes_nothing, _order_of_questions_does_not_matter),
+    *(_goes_on_after_pickling, _fit_forgets, _partial_fit_after_fit_goes_on),
+    _other_widths_are_refused,
+)
+LABEL_CHECKS: tuple[Check, ...] = (
+    *(_late_class_is_learnt, _labels_keep_their_type),
+    *(_probabilities_are_probabilities, _bad_labels_are_refused),
+)
 
 
 def name_of(check: Check) -> str:
     """Name by which a failure is expected."""
     return "check_" + check.__name__.strip("_")
+
+
+def words_of(check: Check) -> str:
+    """What holds where a check passes."""
+    words = check.__doc__ or check.__name__
+    return f"{words[0].lower()}{words[1:].rstrip('.')}"
 
 
 Status = Literal["passed", "failed", "xfail", "skipped"]
@@ -555,16 +551,17 @@ def check_stream_estimator(
         )
     model = seed_estimator(unfitted_copy(estimator), 0)
     data = Data.of(model, X, y)
-    checks = MODEL_CHECKS | ({} if is_regressor(model) else LABEL_CHECKS)
-    checks |= (CUTS_CHECK if batch_split else {}) | memory_check(n_learns)
+    checks = [*MODEL_CHECKS, *(() if is_regressor(model) else LABEL_CHECKS)]
+    checks += [_cuts_change_nothing] if batch_split else []
+    checks.append(update_wrapper(partial(_memory_is_flat, n_learns=n_learns), _memory_is_flat))
     expected = dict(expected_failed_checks or {})
-    known = [*map(name_of, checks.values())]
+    known = [*map(name_of, checks)]
     unknown = sorted(set(expected) - set(known))
     if unknown:
         raise ValueError(f"There is no check {unknown[0]!r} here. The checks are {known}.")
     results = [
-        CheckResult(name_of(check), words, *_found(check, model, data, expected, on_fail))
-        for words, check in checks.items()
+        CheckResult(name_of(check), words_of(check), *_found(check, model, data, expected, on_fail))
+        for check in checks
     ]
     return CheckReport(type(model).__name__, tuple(results))
 

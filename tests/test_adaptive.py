@@ -223,13 +223,13 @@ def test_parameters_reach_the_models_inside() -> None:
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
-        ({"detector": DDM}, "'detector' parameter of DriftReset must be an instance of"),
+        ({"detector": DDM}, "detector is the class DDM, not an instance; pass DDM"),
         ({"detector": "DDM"}, "'detector' parameter of DriftReset must be"),
         ({"warm_up": -1}, "'warm_up' parameter of DriftReset must be an int"),
     ],
 )
 def test_wrong_parameters(parameters: dict[str, Any], error: str) -> None:
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises((TypeError, ValueError), match=error):
         DriftReset(MajorityClass(), **parameters).fit([[0.0], [1.0]], [0, 1])
 
 

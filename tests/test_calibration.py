@@ -14,15 +14,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import SGDClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    Polling,
-    PrequentialCalibrator,
-    PrequentialEvaluator,
-    RunOptions,
-)
+import skstream as sk
 from skstream.calibration import METHODS, fit_calibration
-from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor
 from skstream.naive_bayes import IncrementalGaussianNB
 
 CLASSES = np.array(["a", "b", "c"])
@@ -69,7 +62,7 @@ def log_odds(p: Any) -> Any:
 def test_it_is_the_definition(n_classes: int, forgetting: str) -> None:
     """The map at row t is fitted to the answers right before each row was learnt."""
     X, y, weight = rows(90, n_classes)
-    model = PrequentialCalibrator(Scores(), forgetting=forgetting, every=7)
+    model = sk.PrequentialCalibrator(Scores(), forgetting=forgetting, every=7)
     classes = CLASSES[:n_classes]
     kept: list[Any] = []
     n_learnt, calibration = 0, None
@@ -173,7 +166,7 @@ def test_perfect_scores_give_no_certainty(method: str) -> None:
     codes = np.repeat([0, 1], 50)
     z = np.where(codes == 1, 20.0, -20.0)[:, np.newaxis] * np.linspace(1, 2, 100)[:, np.newaxis]
     X = np.column_stack([np.zeros(100), z])
-    model = PrequentialCalibrator(Scores(), method=method, every=50).fit(X[::-1], CLASSES[codes])
+    model = sk.PrequentialCalibrator(Scores(), method=method, every=50).fit(X[::-1], CLASSES[codes])
     model.partial_fit(X, CLASSES[codes])
     shares = model.predict_proba(X)
     assert np.isfinite(shares).all() and shares.min() > 1e-4
@@ -197,12 +190,12 @@ def test_scores_that_tell_nothing_and_scores_that_are_none() -> None:
 def test_a_class_that_has_not_come_keeps_its_scores() -> None:
     X, y, _ = rows(60, 3)
     few = y != "c"
-    model = PrequentialCalibrator(Scores(), every=10)
+    model = sk.PrequentialCalibrator(Scores(), every=10)
     model.partial_fit(X[few], y[few], classes=CLASSES)
     assert model.calibration_ is not None
     assert [one is None for one in model.calibration_.maps] == [False, False, True]
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-    only = PrequentialCalibrator(Scores(), every=10)
+    only = sk.PrequentialCalibrator(Scores(), every=10)
     only.partial_fit(X[y == "b"], y[y == "b"], classes=CLASSES)
     np.testing.assert_array_equal(only.predict_proba(X), only.estimator_.predict_proba(X))
 
@@ -212,14 +205,14 @@ def test_no_label_changes_an_earlier_answer(delay: int) -> None:
     X, y, _ = rows(60, 2)
     other = y.copy()
     other[30:] = np.where(other[30:] == "a", "b", "a")
-    models = {"m": PrequentialCalibrator(IncrementalGaussianNB(), every=2, method="isotonic")}
+    models = {"m": sk.PrequentialCalibrator(IncrementalGaussianNB(), every=2, method="isotonic")}
     for engine in ("auto", "loop"):
-        evaluator = DelayedEvaluator(
+        evaluator = sk.DelayedEvaluator(
             "log_loss",
             delay=delay,
             random_state=0,
-            run=RunOptions(kernels=engine == "auto", keep_tape=True),
-            polling=Polling(n_bins=1),
+            run=sk.RunOptions(kernels=engine == "auto", keep_tape=True),
+            polling=sk.Polling(n_bins=1),
         )
         tapes = [evaluator.evaluate(models, X, labels).tape for labels in (y, other)]
         first, again = (tape.scores["m"][0] for tape in tapes)
@@ -232,28 +225,40 @@ def test_no_label_changes_an_earlier_answer(delay: int) -> None:
 
 def test_pickled_it_goes_on_and_new_parameters_are_used() -> None:
     X, y, _ = rows(100, 2)
-    model = PrequentialCalibrator(Scores(), every=9).fit(X[:50], y[:50])
+    model = sk.PrequentialCalibrator(Scores(), every=9).fit(X[:50], y[:50])
     copy = pickle.loads(pickle.dumps(model))
     for one in (model, copy):
         one.partial_fit(X[50:], y[50:])
     assert joblib.hash(model) == joblib.hash(copy)
-    model.set_params(method="isotonic", forgetting=FadingFactor(0.9), every=4)
+    model.set_params(method="isotonic", forgetting=sk.FadingFactor(0.9), every=4)
     before = model.predict_proba(X)
     model.partial_fit(X[:1], y[:1])
     assert model.calibration_.method == "sigmoid" and len(before)
     model.partial_fit(X[1:5], y[1:5])
     assert model.calibration_.method == "isotonic"
-    assert PrequentialCalibrator(SGDClassifier(), forgetting=Cumulative()).fit(X, y).predict(X[:1])
+    assert (
+        sk.PrequentialCalibrator(SGDClassifier(), forgetting=sk.Cumulative())
+        .fit(X, y)
+        .predict(X[:1])
+    )
 
 
 @pytest.mark.parametrize(
     ("model", "kind", "error"),
     [
-        (PrequentialCalibrator(Scores(), method="platt"), ValueError, "'method' parameter"),
-        (PrequentialCalibrator(Scores(), every=0), ValueError, "'every' parameter"),
-        (PrequentialCalibrator(Scores(), forgetting="windw:3"), ValueError, "Unknown forgetting"),
-        (PrequentialCalibrator(Scores(), forgetting=AdaptiveWindow()), ValueError, "must be a win"),
-        (PrequentialCalibrator(object()), TypeError, "partial_fit"),
+        (sk.PrequentialCalibrator(Scores(), method="platt"), ValueError, "'method' parameter"),
+        (sk.PrequentialCalibrator(Scores(), every=0), ValueError, "'every' parameter"),
+        (
+            sk.PrequentialCalibrator(Scores(), forgetting="windw:3"),
+            ValueError,
+            "Unknown forgetting",
+        ),
+        (
+            sk.PrequentialCalibrator(Scores(), forgetting=sk.AdaptiveWindow()),
+            ValueError,
+            "must be a win",
+        ),
+        (sk.PrequentialCalibrator(object()), TypeError, "partial_fit"),
     ],
 )
 def test_wrong_parameters(model: Any, kind: type[Exception], error: str) -> None:
@@ -270,12 +275,12 @@ def test_a_model_without_scores_is_named() -> None:
             return np.zeros(len(X))
 
     with pytest.raises(TypeError, match="Mute as it is has neither predict_proba nor decision_f"):
-        PrequentialCalibrator(Mute()).fit([[0.0], [1.0]], [0, 1])
+        sk.PrequentialCalibrator(Mute()).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_one_class() -> None:
     X, y = np.ones((30, 2)), np.zeros(30, dtype=int)
-    model = PrequentialCalibrator(IncrementalGaussianNB(), every=5).fit(X, y)
+    model = sk.PrequentialCalibrator(IncrementalGaussianNB(), every=5).fit(X, y)
     assert model.predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
-    result = PrequentialEvaluator("accuracy").evaluate(model, X, y)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(model, X, y)
     assert next(iter(result.scores.values())) == {"accuracy": 1.0}

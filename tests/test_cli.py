@@ -260,9 +260,7 @@ def test_every_short_name_makes_an_estimator() -> None:
         model_of("refit('scaler', every=10)")
 
 
-def test_demo_without_a_file_is_generated_and_says_so(
-    run: Run, monkeypatch: pytest.MonkeyPatch, matplotlib: Any
-) -> None:
+def test_demo_without_a_file_is_generated_and_says_so(run, monkeypatch, matplotlib):
     monkeypatch.setenv("COLUMNS", "80")
     output = done(run("demo", "--out", "out"))
     assert output.startswith("Stream: generated, 20,000 rows with temporal dependence and a drift")

@@ -126,7 +126,7 @@ def test_every_composition_has_a_name():
         (["--generator", "NSGT", "--target", "y"], "--target is about files"),
         (["--generator", "NSGT", "--read", "header=False"], "--read is about files"),
         (["--generator", "NSGX"], "generator 'NSGX' is not known. Did you mean 'NS"),
-        (["--generator", "os:remove(path='x')"], "os:remove .* is not a class of streams"),
+        (["--generator", "os:remove(path='x')"], "os:remove .* is not a generator class"),
         (["--generator", "SEA(n_row=5)"], "wrong parameters: .* SEA takes n_rows, .*thresholds"),
         (["--generator", "NSGT(name='NSGR')"], "wrong parameters: .* NSGT takes random_state"),
         (["--generator", "SEA(noise=open('x'))"], "no literal.* nothing is evaluated as code"),

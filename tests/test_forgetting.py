@@ -8,21 +8,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    PrequentialCalibrator,
-    PrequentialEvaluator,
-    score_predictions,
-)
-from skstream.core.forgetting import (
-    _KNOWN,
-    Spelling,
-    as_forgetting,
-    parse_forgetting,
-)
+import skstream as sk
+from skstream.core.forgetting import _KNOWN, Spelling, as_forgetting, parse_forgetting
 from skstream.forgetting import (
     AdaptiveWindow,
     Cumulative,
@@ -128,16 +115,16 @@ def test_fading_factor_is_checked(alpha):
 @pytest.mark.parametrize("factor", [0.001, 0.01, 0.1, 0.499])
 def test_a_factor_that_may_be_a_decay_is_said_once(factor: float) -> None:
     y = np.array([0, 1] * 20)
-    evaluator = PrequentialEvaluator("accuracy", forgetting=["cumulative", f"fading:{factor}"])
+    evaluator = sk.PrequentialEvaluator("accuracy", forgetting=["cumulative", f"fading:{factor}"])
     for call in (
-        lambda: evaluator.evaluate({"m": MajorityClass()}, y[:, np.newaxis], y),
-        lambda: score_predictions(y, y, forgetting={"f": FadingFactor(factor)}),
+        lambda: evaluator.evaluate({"m": sk.MajorityClass()}, y[:, np.newaxis], y),
+        lambda: sk.score_predictions(y, y, forgetting={"f": FadingFactor(factor)}),
     ):
         with pytest.warns(UserWarning, match="is the weight of the past") as caught:
             call()
         assert len(caught) == 1
         assert f"write a decay of {factor} as 'fading:{1 - factor:g}'" in str(caught[0].message)
-    score_predictions(y, y, forgetting=["fading:0.5", "fading:0.999", "half-life:0.1"])
+    sk.score_predictions(y, y, forgetting=["fading:0.5", "fading:0.999", "half-life:0.1"])
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -1, np.nan, None])
@@ -296,7 +283,7 @@ def test_parameters_are_those_of_scikit_learn(spec):
         spec.set_params(width=3)
 
 
-@pytest.mark.parametrize("make", [PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator])
+@pytest.mark.parametrize("make", [sk.PrequentialEvaluator, sk.KFoldEvaluator, sk.DelayedEvaluator])
 def test_forgetting_of_an_evaluator_is_set_like_any_nested_parameter(make):
     shared = FadingFactor(0.9)
     first, second = make(forgetting=shared), make(forgetting=shared)
@@ -321,7 +308,7 @@ def test_forgetting_of_an_evaluator_is_set_like_any_nested_parameter(make):
     ],
 )
 def test_what_cannot_be_set_is_refused_and_nothing_changes(forgetting, params, message):
-    evaluator = PrequentialEvaluator(forgetting=forgetting)
+    evaluator = sk.PrequentialEvaluator(forgetting=forgetting)
     with pytest.raises(ValueError, match=message):
         evaluator.set_params(**params)
     assert evaluator.forgetting is forgetting
@@ -372,10 +359,10 @@ def last_rows():
 
 
 def test_one_class_is_a_mechanism_of_every_evaluator_and_test(last_rows):
-    stream, models = make_demo_stream(n_rows=400), {"a": Persistent(), "b": MajorityClass()}
+    stream, models = make_demo_stream(n_rows=400), {"a": sk.Persistent(), "b": sk.MajorityClass()}
     both = {"own": "last:60", "ours": "window:60"}
     metrics = ["accuracy", "kappa_m", "kappa_temporal"]
-    for evaluator in (PrequentialEvaluator, KFoldEvaluator):
+    for evaluator in (sk.PrequentialEvaluator, sk.KFoldEvaluator):
         result = evaluator(metrics, forgetting=both, random_state=0).evaluate(models, stream)
         for metric in metrics:
             own, ours = (result.curve("b", metric, forgetting=name) for name in both)
@@ -383,18 +370,19 @@ def test_one_class_is_a_mechanism_of_every_evaluator_and_test(last_rows):
     labels = np.random.default_rng(0).integers(0, 2, (3, 300))
     own, ours = (mcnemar_curve(*labels, forgetting=name) for name in both.values())
     np.testing.assert_array_equal(own.statistic, ours.statistic)
-    assert "a few rows" in str(PrequentialEvaluator(forgetting="last:60").evaluate(models, stream))
+    assert "a few rows" in str(
+        sk.PrequentialEvaluator(forgetting="last:60").evaluate(models, stream)
+    )
     with pytest.raises(ValueError, match=r'"adwin:0\.01" and "last:9"'):
         parse_forgetting("latest:9")
 
 
-def test_a_calibrator_remembers_what_a_mechanism_does_and_no_more(last_rows):
+def test_a_calibrator_remembers_what_a_mechanism_does_and_no_more(last_rows, rng):
     """The rows of another mechanism were taken for cumulative ones."""
-    rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = np.where(np.arange(300) < 200, X[:, 0] > 0, X[:, 0] < 0).astype(int)
     first, second = (
-        PrequentialCalibrator(SGDClassifier(loss="log_loss", random_state=0), forgetting=one)
+        sk.PrequentialCalibrator(SGDClassifier(loss="log_loss", random_state=0), forgetting=one)
         for one in ("last:50", "window:50")
     )
     for k in range(0, 300, 20):
@@ -413,8 +401,8 @@ def test_a_result_under_a_mechanism_without_a_spelling_is_printed(last_rows):
 
     arrival = np.datetime64("2026-01-01") + np.arange(60).astype("timedelta64[h]")
     X, y = np.zeros((60, 1)), np.arange(60) % 3 // 2
-    evaluator = PrequentialEvaluator(
+    evaluator = sk.PrequentialEvaluator(
         "accuracy", forgetting=[Unspelled(20), "window:1D"], record_every="1D"
     )
-    printed = str(evaluator.evaluate(Persistent(), X, y, arrival=arrival))
+    printed = str(evaluator.evaluate(sk.Persistent(), X, y, arrival=arrival))
     assert "mine" in printed and "last 1D" in printed

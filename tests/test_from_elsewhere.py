@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import friedmanchisquare
 from sklearn.base import clone
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.linear_model import SGDClassifier
@@ -129,6 +130,58 @@ def test_horizons_of_spotriver(page: dict[str, Any], kind: str) -> None:
             first = block.stop - 1_000 if kind == "window" else 0
             model = clone(page["tree"]).fit(X[first : block.stop], y[first : block.stop])
     np.testing.assert_array_equal(values(page["by_horizon"], model=kind), found)
+
+
+def test_costs_of_horizons(page: dict[str, Any]) -> None:
+    """Refits on all rows so far keep these; what is fitted once needs none of them."""
+    costs, result = page["by_horizon"].costs_to_frame(), page["by_horizon"]
+    last = costs[costs.row == 3_000].set_index("model")
+    assert last["size"]["batch"] < last["size"]["window"] < last["size"]["landmark"]
+    for name, cost in result.costs.items():
+        assert (last["size"][name], last["seconds"][name]) == (cost.size, cost.seconds)
+        assert (np.diff(costs.seconds[costs.model == name]) >= 0).all()
+
+
+def test_click_rates_in_a_growing_test_set(page: dict[str, Any]) -> None:
+    X, y, result = page["ads"], page["click"], page["clicks"]
+    for fold in (7,):
+        held_out, _ = result.predictions("SGDClassifier", fold=fold)
+        model, losses = SGDClassifier(loss="log_loss", random_state=0), {}
+        for row in range(2_000):
+            if row in held_out:
+                p = model.predict_proba(X[row])[0, int(y[row])]
+                losses[row] = -np.log(max(p, np.finfo(float).eps))
+            else:
+                model.partial_fit(X[row], y[row : row + 1], classes=[False, True])
+        found = [
+            np.mean([loss for row, loss in losses.items() if row < end])
+            for end in result.checkpoints
+        ]
+        curve = result.select(folds=fold).curve("SGDClassifier").ravel()
+        np.testing.assert_allclose(curve, found)
+        assert 100 < len(losses) < 300
+
+
+def test_accuracies_over_data_sets(page: dict[str, Any]) -> None:
+    table: list[list[Any]] = []
+    for X, y in page["data_sets"].values():
+        table.append([])
+        for model in map(clone, page["compared"].values()):
+            right = []
+            for row in range(len(y)):
+                one = X[row : row + 1]
+                right += [model.predict(one)[0] == y[row]] if row else []
+                model.partial_fit(one, y[row : row + 1], classes=np.unique(y))
+            table[-1].append(np.mean(right))
+    ranked, study = page["study"].rank(), page["study"]
+    expected = friedmanchisquare(*np.transpose(table))
+    assert (ranked.chi2, ranked.chi2_pvalue) == pytest.approx(tuple(expected))
+    latex = study.to_latex(label="tab:accuracies")
+    for name, accuracies in zip(study.stream_names, table, strict=True):
+        line = next(one for one in latex.splitlines() if one.startswith(name.replace("_", r"\_")))
+        for accuracy in accuracies:
+            assert f"{accuracy:.4f}" in line
+        assert rf"\textbf{{{max(accuracies):.4f} (1)}}" in line
 
 
 def test_minibatches_with_a_fixed_test_set(page: dict[str, Any]) -> None:

@@ -20,6 +20,10 @@ RESULT = PrequentialEvaluator(["accuracy", "kappa_temporal"]).evaluate(
     [
         ("KFoldBootstrapEvaluator", "KFoldEvaluator"),
         ("PrequentialGridSearch", "PrequentialSearch"),
+        ("EvaluatePrequential", "PrequentialEvaluator"),
+        ("KFoldDistributedBootstrap", "KFoldEvaluator"),
+        ("PersistentClassifier", "Persistent"),
+        ("HoeffdingTree", "skstream.tree.HoeffdingTreeClassifier"),
         ("ADWIN", "from skstream.drift import ADWIN"),
         ("make_demo_stream", "from skstream.streams import make_demo_stream"),
     ],

@@ -14,21 +14,7 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
-from skstream import (
-    DriftReset,
-    OnlineBagging,
-    PeriodicRefit,
-    PrequentialEvaluator,
-    PrequentialSearch,
-    PrequentialSplit,
-    RunOptions,
-    StreamPipeline,
-    TemporalCorrection,
-    load_run,
-    make_stream_pipeline,
-    prequential_predict,
-    prequential_scorer,
-)
+import skstream as sk
 from skstream._meta import MetaEstimator
 from skstream.cli._from_text import model_of
 from skstream.streams import make_demo_stream
@@ -45,7 +31,7 @@ y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 1)]
 def wrappers(kind=MetaEstimator):
     for one in kind.__subclasses__():
         yield from wrappers(one)
-        if "estimator" in one._get_param_names() and one is not PeriodicRefit:
+        if "estimator" in one._get_param_names() and one is not sk.PeriodicRefit:
             yield one
 
 
@@ -65,8 +51,8 @@ def classifiers(kind):
         "stateless": make(a=make(unit=Normalizer()), b=make(off="passthrough", nb=BernoulliNB())),
         "nested": make(columns=columns, model=make(scale=StandardScaler(), model=log)),
         "plain": make(scale=Centre(), model=Counter()),
-        "bagged": OnlineBagging(make(scale=StandardScaler(), model=log), 2),
-        "corrected": TemporalCorrection(DriftReset(make(scale=StandardScaler(), model=log))),
+        "bagged": sk.OnlineBagging(make(scale=StandardScaler(), model=log), 2),
+        "corrected": sk.TemporalCorrection(sk.DriftReset(make(scale=StandardScaler(), model=log))),
     }
 
 
@@ -80,10 +66,10 @@ def same(first, second):
 
 @every_evaluator
 def test_in_every_evaluator(name, options):
-    run = RunOptions(kernels="batch_size" not in options)  # by the loop, where labels come late
+    run = sk.RunOptions(kernels="batch_size" not in options)  # by the loop, where labels come late
     given, ours = (
         evaluate(name, options, X[:60], y[:60], models=classifiers(kind), run=run, **FEW)
-        for kind in (Pipeline, StreamPipeline)
+        for kind in (Pipeline, sk.StreamPipeline)
     )
     same(given, ours)
     assert ": Pipeline, taken as StreamPipeline of its steps" in str(given)
@@ -101,7 +87,9 @@ def test_wrappers_alone(kind):
     targets, classes = y, {"classes": np.unique(y)}
     if kind._kind == "regressor":
         last, targets, classes = SGDRegressor(random_state=0), X[:, 0], {}
-    models = [kind(make(StandardScaler(), last)) for make in (make_pipeline, make_stream_pipeline)]
+    models = [
+        kind(make(StandardScaler(), last)) for make in (make_pipeline, sk.make_stream_pipeline)
+    ]
     for model in models:
         if "random_state" in model.get_params(deep=False):
             model.set_params(random_state=0)
@@ -115,12 +103,12 @@ def test_wrappers_alone(kind):
 
 def test_in_searches():
     grid = {"sgdclassifier__alpha": [1e-4, 1e-2], "standardscaler": ["passthrough", MinMaxScaler()]}
-    evaluator = PrequentialEvaluator(random_state=0)
+    evaluator = sk.PrequentialEvaluator(random_state=0)
     found = [
-        PrequentialSearch(
+        sk.PrequentialSearch(
             make(StandardScaler(), SGDClassifier()), grid, tuning=60, evaluator=evaluator
         )
-        for make in (make_pipeline, make_stream_pipeline)
+        for make in (make_pipeline, sk.make_stream_pipeline)
     ]
     for search in found:
         search.fit(X, y)
@@ -135,27 +123,27 @@ def test_in_searches_of_scikit_learn():
         GridSearchCV(
             make(MinMaxScaler(), BernoulliNB()),  # whose fit is one partial_fit
             {"bernoullinb__alpha": [0.1, 1.0], "bernoullinb__binarize": [0.3, 0.5]},
-            scoring=prequential_scorer("kappa"),
-            cv=PrequentialSplit(50, n_splits=3),
+            scoring=sk.prequential_scorer("kappa"),
+            cv=sk.PrequentialSplit(50, n_splits=3),
         )
         .fit(X, y)
         .cv_results_["mean_test_score"]
-        for make in (make_pipeline, make_stream_pipeline)
+        for make in (make_pipeline, sk.make_stream_pipeline)
     ]
     np.testing.assert_array_equal(*scores)
 
 
 def test_live_saved_and_in_predictions(tmp_path):
     stream, answers = make_demo_stream(200), []
-    for make in (make_pipeline, make_stream_pipeline):
+    for make in (make_pipeline, sk.make_stream_pipeline):
         model = make(StandardScaler(), SGDClassifier())
-        evaluator = PrequentialEvaluator("accuracy", random_state=0)
+        evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
         run = evaluator.start(model, classes=stream.classes)
         run.update(stream.X[:90], stream.y[:90])
         run.save(tmp_path / "run")
-        run = load_run(tmp_path / "run")
+        run = sk.load_run(tmp_path / "run")
         run.update(stream.X[90:], stream.y[90:])
-        made = prequential_predict(clone(model).set_params(sgdclassifier__random_state=0), X, y)
+        made = sk.prequential_predict(clone(model).set_params(sgdclassifier__random_state=0), X, y)
         answers.append((run.result().scores, made.tolist()))
     assert answers[0] == answers[1]
 
@@ -163,7 +151,7 @@ def test_live_saved_and_in_predictions(tmp_path):
 def test_what_it_has_learnt_goes_on_with_a_warm_start():
     given = make_pipeline(StandardScaler(), SGDClassifier(random_state=0)).fit(X[:50], y[:50])
     before = content(given)
-    evaluator = PrequentialEvaluator("accuracy", n_warmup=0, random_state=0)
+    evaluator = sk.PrequentialEvaluator("accuracy", n_warmup=0, random_state=0)
     result = evaluator.evaluate(given, X[50:], y[50:], warm_start=True, return_models=True)
     assert content(given) == before
     scale, model = (step for _, step in pickle.loads(pickle.dumps(given)).steps)
@@ -178,10 +166,10 @@ def test_what_it_has_learnt_goes_on_with_a_warm_start():
 
 
 def test_a_refit_keeps_fitting_the_pipeline_as_a_whole():
-    refit = PeriodicRefit(make_pipeline(SimpleImputer(), LogisticRegression()), every=40)
+    refit = sk.PeriodicRefit(make_pipeline(SimpleImputer(), LogisticRegression()), every=40)
     refit.partial_fit(X, y, classes=np.unique(y))
     assert type(refit.estimator_) is Pipeline
-    before = PeriodicRefit(LogisticRegression(), every=40, before=make_pipeline(SGDClassifier()))
+    before = sk.PeriodicRefit(LogisticRegression(), every=40, before=make_pipeline(SGDClassifier()))
     assert len(before.partial_fit(X[:9], y[:9], classes=np.unique(y)).predict(X)) == len(X)
 
 
@@ -208,7 +196,7 @@ def test_what_cannot_learn_is_refused_by_name(steps, message, wrap, fitted):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises((TypeError, ValueError, RuntimeError), match=message):
-            PrequentialEvaluator("accuracy").evaluate(wrap(pipeline), X, y)
+            sk.PrequentialEvaluator("accuracy").evaluate(wrap(pipeline), X, y)
 
 
 @pytest.mark.parametrize(
@@ -220,6 +208,6 @@ def test_what_cannot_learn_is_refused_by_name(steps, message, wrap, fitted):
     ],
 )
 def test_on_the_command_line(text):
-    expected = make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss"))
+    expected = sk.make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss"))
     assert repr(model_of(text)) == repr(expected)
     assert repr(model_of(f"corrected({text!r})").estimator) == repr(expected)

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from datetime import timedelta
 
 import joblib
 import numpy as np
@@ -408,14 +409,16 @@ def test_schedules_are_searched():
         ({"every": 10, "window": 0}, "'window' parameter of PeriodicRefit must be"),
         ({"every": 10, "window": 1}, "window=1 rows cannot hold a row of each of 2 classes"),
         ({"every": None}, "every=None means that only alarms .* detector=None"),
-        ({"every": "1D"}, r"every='1D' of PeriodicRefit counts time, .* pass arrival="),
+        ({"every": "1D"}, "every='1D' of PeriodicRefit counts time, which nothing has told it"),
         ({"every": 10, "window": "90D"}, "window='90D' of PeriodicRefit counts time"),
         ({"every": 10, "window": "3MS"}, "window='3MS' is no duration"),
         ({"every": "0D"}, "'0D' is no period that a clock can count"),
+        ({"every": timedelta(0)}, "timedelta.0. is no period that a clock can count"),
+        ({"every": 10, "window": timedelta(-1)}, "window=.* is no duration"),
         ({"every": 10, "time_zone": "UTC"}, "time_zone='UTC' says where the periods of every="),
         ({"every": "1D", "time_zone": "Mars"}, "time_zone='Mars' is no time zone"),
         ({"every": 10, "weight_decay": 0.0}, "'weight_decay' parameter of PeriodicRefit"),
-        ({"every": 10, "detector": DDM}, "'detector' parameter of PeriodicRefit"),
+        ({"every": 10, "detector": DDM}, "detector is the class DDM, not an instance; pass DDM"),
         ({"every": 10, "before": TREE}, "it has no partial_fit"),
         ({"every": 10, "before": SGDClassifier}, "is a class; pass an instance"),
         (

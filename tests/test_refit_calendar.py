@@ -211,7 +211,7 @@ def test_live_rows_and_late_labels_tell_the_time(tmp_path):
     (model,), (other,) = result.models.values(), whole.models.values()
     assert model.refit_times_.tolist() == other.refit_times_.tolist()
     assert result.scores == whole.scores
-    with pytest.raises(ValueError, match=r"Arrivals here are numbers"):
+    with pytest.raises(ValueError, match="the arrivals here are numbers"):
         evaluator.start(MONTHLY, classes=CLASSES).ask(X[:1], ["a"])
 
 
@@ -263,6 +263,37 @@ def test_the_walk_forward_example_of_the_page_is_a_loop_by_month():
     assert fitted.refit_models_[-1].coef_[0] < -0.8  # the window has followed the turn
 
 
+@pytest.mark.parametrize("name", ["monthly", "rows"])
+@pytest.mark.parametrize("kernels", [True, False])
+def test_a_model_goes_on_with_later_rows_alone(name, kernels):
+    times, evaluator = came(3), PrequentialEvaluator("accuracy", run=RunOptions(kernels=kernels))
+    first, rest = slice(0, 60), slice(60, N)
+    whole = evaluator.evaluate(MODELS[name], X, Y, arrival=times, return_models=True)
+    model = evaluator.evaluate(
+        {"one": MODELS[name]}, X[first], Y[first], arrival=times[first], return_models=True
+    ).models["one"]
+    again = {"warm_start": True, "return_models": True}
+    result = evaluator.evaluate({"one": model}, X[rest], Y[rest], arrival=times[rest], **again)
+    (expected,) = whole.models.values()
+    assert result.models["one"].refit_times_.tolist() == expected.refit_times_.tolist()
+    with pytest.raises(Exception, match=r"has learnt a row at .* time does not go back"):
+        evaluator.evaluate({"one": model}, X[first], Y[first], arrival=times[first], **again)
+
+
+def test_a_timedelta_is_its_text():
+    texts, objects = ({"every": "7D", "window": "400D"}, {})
+    for name, text in texts.items():
+        objects[name] = pd.Timedelta(text)
+    found = [
+        PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
+        .evaluate({"one": PeriodicRefit(TREE, min_rows=8, **its)}, X, Y, arrival=came(4))
+        .costs["one"]
+        .refit_rows
+        for its in (texts, objects)
+    ]
+    assert found[0] == found[1] and len(found[0][0]) > 5
+
+
 def test_periods_are_searched():
     grid = {"every": ["MS", "7D", 20], "window": ["40D", None]}
     search = PrequentialSearch(
@@ -275,8 +306,8 @@ def test_periods_are_searched():
 @pytest.mark.parametrize(
     ("model", "arrival", "message"),
     [
-        (MONTHLY, None, r"every='MS' of PeriodicRefit counts time, .* Arrivals here are missing"),
-        (MONTHLY, np.arange(N), r"counts time, .* Arrivals here are numbers"),
+        (MONTHLY, None, "every='MS' of PeriodicRefit counts time, and the rows do not say"),
+        (MONTHLY, np.arange(N), "counts time, and the arrivals here are numbers"),
         (MODELS["rows"], None, "window='40D' of PeriodicRefit counts time"),
         (
             PeriodicRefit(TREE, every="MS", time_zone="Europe/Berlin"),

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream import drift, streams
 from skstream.base import check_can_learn
+from skstream.core.detector import as_detector
 from skstream.core.evaluators.settings import adapted, coded_columns, unset_nominal
 from skstream.optimal import BayesOptimal
 from skstream.pipeline import make_stream_pipeline
@@ -95,7 +96,9 @@ DETECTOR = Kind(
     "adwin",
     "Expected a name, with parameters in parentheses where needed: adwin, "
     "page-hinkley(threshold=50).",
-    "",
+    "a detector of River is named by its module: river.drift:KSWIN",
+    as_detector,
+    ("update", "update_many"),
 )
 
 
@@ -308,9 +311,9 @@ def _estimator_class(target: str, text: str, kind: Kind) -> type:
         )
     # Checked before it is called: a model string must not run any function it names.
     if not (inspect.isclass(found) and any(hasattr(found, m) for m in kind.methods)):
-        what = "an estimator class" if kind.methods is _LEARNS else "a class of streams"
+        what = "an estimator" if kind.methods is _LEARNS else f"a {kind.noun}"
         raise ModelStringError(
-            f"{target} of the {kind.noun} {_quoted(text)} is not {what}: it has neither "
+            f"{target} of the {kind.noun} {_quoted(text)} is not {what} class: it has neither "
             f"{kind.methods[0]} nor {kind.methods[1]}."
         )
     return found
@@ -499,7 +502,7 @@ FETCHED: dict[str, str | Callable[..., Any]] = {
 def _of_testbed(name: str) -> Callable[..., Stream]:
     make: Any = partial(load_testbed, name)
     make.__name__ = name
-    return make  # type: ignore[no-any-return]
+    return make
 
 
 #: Generators by their names, but for that of mixtures, whose components no text describes.
@@ -528,8 +531,7 @@ DETECTORS: dict[str, Any] = {
 
 def make_stream(text: str) -> Stream:
     """Return the stream that a text describes, such as ``SEA(n_rows=50000, noise=0.2)``."""
-    made: Stream = make_model(text, KNOWN_STREAMS, GENERATOR)
-    return made
+    return make_model(text, KNOWN_STREAMS, GENERATOR)
 
 
 def best_possible(stream: Stream) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -264,7 +263,7 @@ class RowDicts:
         self._names = names
         width = X.shape[1] if len(X.shape) > 1 else 1
         self._n_rows = max(1, _VALUES_AT_ONCE // max(1, width))
-        self._part = lru_cache(_PARTS_KEPT)(self._made)
+        self._parts: dict[int, list[Any]] = {}
 
     def rows(self, index: NDArray[np.intp]) -> Iterator[Any]:
         """Yield rows in the order of their positions."""
@@ -272,7 +271,11 @@ class RowDicts:
         for row in index.tolist():
             if row // self._n_rows != number:
                 number = row // self._n_rows
-                part = self._part(number)
+                if number not in self._parts:
+                    if len(self._parts) == _PARTS_KEPT:
+                        del self._parts[next(iter(self._parts))]
+                    self._parts[number] = self._made(number)
+                part = self._parts[number]
             yield part[row - number * self._n_rows]
 
     def _made(self, number: int) -> list[Any]:
@@ -289,10 +292,8 @@ def dicts_of(X: Any, missing: str, known: Sequence[Any] | None = None) -> list[A
         if X.ndim == 1:
             return list(X.tolist())
         names, rows = [*(range(X.shape[1]) if known is None else known)], X.tolist()
-        if X.dtype.kind != "f":
-            gaps = _gaps(rows) if X.dtype.kind == "O" else {}
-        else:
-            holes = np.isnan(X)
+        gaps = _gaps(rows) if X.dtype.kind == "O" else {}
+        if X.dtype.kind == "f" and (holes := np.isnan(X)).any():
             with_gaps = np.flatnonzero(holes.any(axis=1)).tolist()
             gaps = {row: np.flatnonzero(holes[row]).tolist() for row in with_gaps}
     elif hasattr(X, "iloc"):

@@ -2,18 +2,21 @@
 
 import inspect
 import numbers
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from skstream.base import check_can_learn, learner, offered_if
+from skstream.baselines import MajorityClass, MeanRegressor
 from skstream.compat._by_row import (
     ByRow,
     ClassifierByRow,
@@ -22,7 +25,16 @@ from skstream.compat._by_row import (
     RowDicts,
     labels_at,
 )
+from skstream.core.detector import (
+    DRIFT,
+    NORMAL,
+    WARNING,
+    DetectorState,
+    DriftDetector,
+    offer_detectors,
+)
 from skstream.core.evaluators.settings import offer_adapter
+from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable, content
 from skstream.utils._labels import LabelSpace, array_of, find_classes
 from skstream.utils._optional import optional_import
@@ -121,7 +133,8 @@ class RiverClassifierCalls(RiverRegressorCalls):
 
 def takes_weight(model: Any) -> bool:
     """Whether ``learn_one`` of a model, or of the last step of a pipeline, has a parameter `w`."""
-    return _has_weight(type(getattr(model, "_last_step", model)))
+    kind: Any = type(getattr(model, "_last_step", model))
+    return _has_weight(kind)
 
 
 @cache
@@ -162,24 +175,11 @@ def _learns_many(model: Any) -> bool:
 _PREFIX = "model__"
 
 
-class _River(ByRow):
-    """What both have: parameters of the River model to any depth, seeds, a copy that learns."""
+class _WithRiver(BaseEstimator):
+    """What all have around an object of River: its parameters to any depth, and seeds."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "model": "no_validation",
-        "missing": [StrOptions({"omit", "none"})],
-        "random_state": ["random_state"],
-    }
-    _kind: ClassVar[str]
-    #: How it is executed, for `result.paths`.
-    why_looped: ClassVar[str] = (
-        "River's learn_one and predict_one are called row by row (adapted by from_river)"
-    )
-
-    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
-        self.model = model
-        self.missing = missing
-        self.random_state = random_state
+    model: Any
+    random_state: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get parameters; those of the River model as ``model__grace_period``.
@@ -229,13 +229,37 @@ class _River(ByRow):
             self.model = with_parameters(self.model, paths)
         return self
 
-    def _begin(self, X: Any) -> Any:
-        self._validate_params()
-        check_kind(self.model, self._kind)
+    def _seeded(self) -> Any:
+        """Return the object of River, which has learnt nothing, with its seeds."""
         seed = self.random_state
         if seed is not None and not isinstance(seed, numbers.Integral):
             seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
         return seeded(self.model, seed)
+
+
+class _River(_WithRiver, ByRow):
+    """What models have: parameters of the River model to any depth, seeds, a copy that learns."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "model": "no_validation",
+        "missing": [StrOptions({"omit", "none"})],
+        "random_state": ["random_state"],
+    }
+    _kind: ClassVar[str]
+    #: How it is executed, for `result.paths`.
+    why_looped: ClassVar[str] = (
+        "River's learn_one and predict_one are called row by row (adapted by from_river)"
+    )
+
+    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
+        self.model = model
+        self.missing = missing
+        self.random_state = random_state
+
+    def _begin(self, X: Any) -> Any:
+        self._validate_params()
+        check_kind(self.model, self._kind)
+        return self._seeded()
 
     def going_on(self, classes: NDArray[Any] | None) -> Self:
         """Return an estimator that goes on from what the River model has learnt.
@@ -445,19 +469,107 @@ class RiverRegressor(_River, RegressorByRow):
         return RiverRegressorCalls(self.model_, self.missing, names)
 
 
-def from_river(
-    model: Any, *, missing: str = "omit", random_state: Any = None
-) -> RiverClassifier | RiverRegressor:
-    """Give a classifier or regressor of River the interface of scikit-learn.
-
-    Evaluators take the models of River as they are, and call this function. It is needed for other
-    options, and inside the meta-estimators and pipelines of this package.
+class RiverDetector(_WithRiver, DriftDetector):
+    """A drift detector of River as one of this package.
 
     Parameters
     ----------
-    model : river.base.Classifier or river.base.Regressor
-        A model, or a pipeline that ends in one. It does not change. What it has learnt is kept
-        only by an evaluator with ``warm_start=True``.
+    model : object of river.drift
+        The detector. It does not change: a clone of it reads. One of ``river.drift.binary`` reads
+        0 (right) and 1 (wrong) alone.
+    random_state : int, RandomState or None, default=None
+        Where a parameter `seed` of it is None, it is derived from this.
+
+    Notes
+    -----
+    What it says of a value is what River's own loop of ``update`` and ``drift_detected`` says.
+
+    Examples
+    --------
+    >>> from river import drift
+    >>> from skstream.compat import from_river
+    >>> from_river(drift.PageHinkley(threshold=5)).update_many([0.0] * 50 + [1.0] * 50)
+    array([55])
+    """
+
+    def __init__(self, model: Any, *, random_state: Any = None):
+        self.model = model
+        self.random_state = random_state
+
+    def _start(self) -> DetectorState:
+        return _RiverState(self._seeded())
+
+    @property
+    def _is_binary(self) -> bool:
+        return _is_based_on(self.model, "BinaryDriftDetector")
+
+    def _wrong(self, values: Any) -> Any:
+        return ((values != 0) & (values != 1)) & self._is_binary
+
+    @property
+    def _wanted(self) -> str:  # type: ignore[override]
+        return f"River's {type(self.model).__name__} reads 0 (right) or 1 (wrong)."
+
+    @property
+    def has_read(self) -> bool:
+        """Whether it, or the detector that it was made of, has read a value."""
+        return super().has_read or not is_new(self.model)
+
+    @property
+    def mean(self) -> float:
+        """Mean of the window, where River's detector has one; an AttributeError elsewhere."""
+        return float(self._started().peer.estimation)
+
+
+class _RiverState(DetectorState):
+    """What a detector of River has read."""
+
+    def __init__(self, peer: Any):
+        self.peer = peer
+        self._read = bool if _is_based_on(peer, "BinaryDriftDetector") else float
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the value read last raised an alarm."""
+        return bool(self.peer.drift_detected)
+
+    @property
+    def level(self) -> int:
+        """The level after the value read last."""
+        if self.alarm:
+            return DRIFT
+        return WARNING if getattr(self.peer, "warning_detected", False) else NORMAL
+
+    def feed_one(self, value: float) -> None:
+        """Read one value."""
+        self.peer.update(self._read(value))
+        self.n_alarms += self.alarm
+
+
+def is_river_detector(given: Any) -> bool:
+    """Whether an object is a drift detector of River; River is not imported for that."""
+    return _is_based_on(given, "_BaseDriftDetector") and hasattr(given, "update")
+
+
+def _is_based_on(given: Any, name: str) -> bool:
+    home = "river.base.drift_detector"
+    return any((base.__module__, base.__name__) == (home, name) for base in type(given).__mro__)
+
+
+def from_river(
+    model: Any, *, missing: str = "omit", random_state: Any = None
+) -> RiverClassifier | RiverRegressor | RiverDetector:
+    """Give a classifier, regressor or drift detector of River the interface of this package.
+
+    Evaluators take the models of River as they are, and call this function; so does what takes a
+    detector. It is needed for other options, to search parameters, and for models inside the
+    meta-estimators and pipelines of this package.
+
+    Parameters
+    ----------
+    model : river.base.Classifier, river.base.Regressor or object of river.drift
+        A model, or a pipeline that ends in one; or a detector. It does not change. What it has
+        learnt is kept only by an evaluator with ``warm_start=True``.
     missing : {"omit", "none"}, default="omit"
         Whether a missing value (NaN, None) is left out of its row, or is None there.
     random_state : int, RandomState or None, default=None
@@ -465,8 +577,8 @@ def from_river(
 
     Returns
     -------
-    RiverClassifier or RiverRegressor
-        The estimator.
+    RiverClassifier, RiverRegressor or RiverDetector
+        The estimator, or the detector.
 
     Raises
     ------
@@ -484,6 +596,8 @@ def from_river(
     >>> from skstream.temporal import TemporalCorrection
     >>> model = TemporalCorrection(from_river(forest.ARFClassifier(n_models=3)))
     """
+    if is_river_detector(model):
+        return RiverDetector(model, random_state=random_state)
     kind = "Classifier" if _is_a(model, "Classifier") else "Regressor"
     check_kind(model, kind)
     make = RiverClassifier if kind == "Classifier" else RiverRegressor
@@ -615,7 +729,11 @@ def _own_parameters(model: Any) -> dict[str, Any]:
 def _remade(model: Any, change: Callable[[Path, Any], Any]) -> Any:
     # River's clones share what was given to their constructor by position.
     model = deepcopy(model)
-    return model.clone(_new_parameters(model, change, ()))
+    changed = _new_parameters(model, change, ())
+    if "new_params" in inspect.signature(model.clone).parameters:
+        return model.clone(changed)
+    # A detector that draws its parameters anew when it is cloned.
+    return optional_import("river.base", "A model of River").Base.clone(model, changed)
 
 
 def _new_parameters(model: Any, change: Callable[[Path, Any], Any], path: Path) -> dict[str, Any]:
@@ -642,12 +760,21 @@ def _new_parameters(model: Any, change: Callable[[Path, Any], Any], path: Path) 
 
 
 offer_adapter(is_river, from_river)
+# A fixed seed: models and evaluators do not look into a detector for seeds that are None.
+offer_detectors(is_river_detector, partial(RiverDetector, random_state=0))
 
 
 _PURPOSE = "to_river"
 
 
-def to_river(estimator: Any, *, classes: Any = None, features: Sequence[Any] | None = None) -> Any:
+def to_river(
+    estimator: Any,
+    *,
+    classes: Any = None,
+    features: Sequence[Any] | None = None,
+    missing: float = np.nan,
+    n_kept: int = 1000,
+) -> Any:
     """Give a classifier or regressor with ``partial_fit`` the interface of River.
 
     The meta-classifiers of this package and the models of scikit-learn then work in River's
@@ -659,11 +786,19 @@ def to_river(estimator: Any, *, classes: Any = None, features: Sequence[Any] | N
         A classifier or regressor. It does not change: a copy learns. If it has learnt something
         already, the copy goes on from there; River's ``clone`` makes one that knows nothing.
     classes : array-like of shape (n_classes,), default=None
-        All labels that can occur. Needed for a classifier that has no `classes_` yet.
+        All labels that can occur. None: those of an estimator that has `classes_`, or else those
+        that come; see `n_kept`.
     features : sequence, default=None
-        Names of the features, in the order of the columns that the estimator sees. By default
-        those that the estimator has learnt, or those of the first row. Features that a row lacks
-        are NaN, others than these are left out.
+        Names of the features, in the order of the columns that the estimator sees; others are
+        left out. None: those that the estimator has learnt, or else those that come, in their
+        order; see `n_kept`.
+    missing : float, default=nan
+        What the estimator sees for a feature that a row lacks: 0.0 for models that take no NaN, and
+        where rows are counts.
+    n_kept : int, default=1000
+        Rows learnt last that are kept. Where a label or a feature comes for the first time, the
+        model begins anew with these rows, in their order, as if it had known it before. None are
+        kept where `classes` (of a classifier) and `features` are known.
 
     Returns
     -------
@@ -675,8 +810,6 @@ def to_river(estimator: Any, *, classes: Any = None, features: Sequence[Any] | N
     ------
     TypeError
         If the estimator is neither a classifier nor a regressor, or has no ``partial_fit``.
-    ValueError
-        If the classes are not known.
     ImportError
         If River is not installed.
 
@@ -687,6 +820,9 @@ def to_river(estimator: Any, *, classes: Any = None, features: Sequence[Any] | N
     Notes
     -----
     The estimator sees arrays of one row: of numbers where all values are numbers, else of objects.
+
+    To begin anew takes as long as to learn the kept rows. Where new features come all the time, as
+    words do, put a ``river.preprocessing.FeatureHasher`` before the model.
 
     Examples
     --------
@@ -706,16 +842,12 @@ def to_river(estimator: Any, *, classes: Any = None, features: Sequence[Any] | N
             f"{type(estimator).__name__} is neither a classifier nor a regressor, and no others "
             "become models of River."
         )
+    check_count(n_kept, "n_kept", 1)
     if is_regressor(estimator):
-        return _river_type("Regressor")(estimator, features)
-    if classes is None:
-        classes = getattr(estimator, "classes_", None)
-    if classes is None:
-        raise ValueError(
-            f"{type(estimator).__name__} must know all labels before it learns the first: pass "
-            "classes=[...]."
-        )
-    return _river_type("Classifier")(estimator, find_classes(classes, "classes").tolist(), features)
+        return _river_type("Regressor")(estimator, features, missing, n_kept)
+    known = getattr(estimator, "classes_", None) if classes is None else classes
+    labels = None if known is None else find_classes(known, "classes").tolist()
+    return _river_type("Classifier")(estimator, labels, features, missing, n_kept)
 
 
 class _Estimator:
@@ -724,13 +856,22 @@ class _Estimator:
     estimator: Any
     classes: list[Any] | None = None
     features: Sequence[Any] | None
+    missing: float
+    n_kept: int
 
-    def _start(self, estimator: Any, features: Sequence[Any] | None) -> None:
+    def _start(
+        self, estimator: Any, features: Sequence[Any] | None, missing: float, n_kept: int
+    ) -> None:
         self.estimator = unfitted_copy(estimator)
-        self.features = features
+        self.features, self.missing, self.n_kept = features, missing, n_kept
         names = getattr(estimator, "feature_names_in_", None) if features is None else features
-        self._columns = None if names is None else list(names)
+        self._columns = None if names is None else dict.fromkeys(names)
         self._model = deepcopy(estimator) if is_fitted(estimator) else None
+        self._labels = list(self.classes or ())
+        # What is not known before, and so may grow.
+        self._finds_features = names is None and self._model is None
+        self._finds_labels = isinstance(self, _Classifier) and self.classes is None
+        self._kept: deque[tuple[Any, Any]] = deque(maxlen=n_kept)
 
     @property
     def _wrapped(self) -> str:
@@ -739,31 +880,71 @@ class _Estimator:
     def __str__(self) -> str:
         return f"{type(self).__name__}({self._wrapped})"
 
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        """Yield parameters for River's checks."""
+        yield {"estimator": MajorityClass() if issubclass(cls, _Classifier) else MeanRegressor()}
+
     def _row(self, x: dict[Any, Any]) -> Any:
         if self._columns is None:
-            self._columns = list(x)
-        values = [x.get(name, np.nan) for name in self._columns]
+            self._columns = dict.fromkeys(x)
+        values = [x.get(name, self.missing) for name in self._columns]
         numbers = all(isinstance(value, int | float | np.number) for value in values)
         return np.array([values], dtype=np.float64 if numbers else object)
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Learn a row."""
-        first = self._model is None
-        model = unfitted_copy(self.estimator) if first else self._model
-        labels = np.array([y]) if self.classes is None else array_of([y])
-        classes = None if self.classes is None else array_of(self.classes)
-        learner(model)(self._row(x), labels, None, classes if first else None)
+        before = self._columns, self._labels
+        try:
+            self._learn_row(dict(x), y)
+        except BaseException:
+            self._columns, self._labels = before
+            raise
+        if self._finds_features or self._finds_labels:
+            self._kept.append((dict(x), y))
+
+    def _learn_row(self, x: dict[Any, Any], y: Any) -> None:
+        is_new = self._notes_what_is_new(x, y)
+        if self._finds_labels and len(self._labels) < 2:
+            return  # there is nothing to choose from
+        model, rows = self._model, [(x, y)]
+        if is_new or model is None:
+            model = unfitted_copy(self.estimator)
+            rows = [*self._kept, *rows][-self.n_kept :]
+        for number, (row, label) in enumerate(rows):
+            first = model is not self._model and number == 0
+            labels = array_of([label]) if self._labels else np.array([label])
+            classes = array_of(self._labels) if first and self._labels else None
+            learner(model)(self._row(row), labels, None, classes)
         self._model = model
 
+    def _notes_what_is_new(self, x: dict[Any, Any], y: Any) -> bool:
+        """Note features and labels that come for the first time; return whether there are any."""
+        known = self._columns or {}
+        new = [name for name in x if name not in known] if self._finds_features else []
+        if new:
+            self._columns = known | dict.fromkeys(new)
+        if not self._finds_labels or y in self._labels:
+            return bool(new)
+        self._labels = find_classes([*self._labels, y], "y").tolist()
+        return True
+
     def __reduce__(self) -> Any:
-        kind = "Regressor" if self.classes is None else "Classifier"
+        kind = "Classifier" if isinstance(self, _Classifier) else "Regressor"
         return _restored, (kind, self.__dict__)
 
 
 class _Classifier(_Estimator):
-    def __init__(self, estimator: Any, classes: list[Any], features: Sequence[Any] | None = None):
+    def __init__(
+        self,
+        estimator: Any,
+        classes: list[Any] | None = None,
+        features: Sequence[Any] | None = None,
+        missing: float = np.nan,
+        n_kept: int = 1000,
+    ):
         self.classes = classes
-        self._start(estimator, features)
+        self._start(estimator, features, missing, n_kept)
 
     @property
     def _multiclass(self) -> bool:
@@ -771,21 +952,29 @@ class _Classifier(_Estimator):
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """Predict the label of a row; None before anything was learnt."""
-        return None if self._model is None else self._model.predict(self._row(x)).tolist()[0]
+        if self._model is None:
+            return self._labels[0] if self._kept else None
+        return self._model.predict(self._row(x)).tolist()[0]
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """Predict the probability of each class; nothing before anything was learnt."""
         if self._model is None:
-            return {}
+            return dict.fromkeys(self._labels, 1.0) if self._kept else {}
         if not hasattr(self._model, "predict_proba"):
             raise NotImplementedError(f"{self._wrapped} has no predict_proba.")
         shares = self._model.predict_proba(self._row(x))[0].tolist()
-        return dict(zip(self.classes or (), shares, strict=True))
+        return dict(zip(self._labels, shares, strict=True))
 
 
 class _Regressor(_Estimator):
-    def __init__(self, estimator: Any, features: Sequence[Any] | None = None):
-        self._start(estimator, features)
+    def __init__(
+        self,
+        estimator: Any,
+        features: Sequence[Any] | None = None,
+        missing: float = np.nan,
+        n_kept: int = 1000,
+    ):
+        self._start(estimator, features, missing, n_kept)
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """Predict the target of a row; 0 before anything was learnt."""

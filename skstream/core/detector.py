@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import validate_parameter_constraints
@@ -169,8 +170,7 @@ class DriftDetector(BaseEstimator, ABC):
             message gives its position. The detector is then unchanged.
         """
         checked = self._checked(values)
-        levels: Levels = self._started().feed_levels(checked)
-        return levels
+        return self._started().feed_levels(checked)
 
     def _checked(self, values: ArrayLike) -> NDArray[np.float64]:
         """Return values that this detector can take, or say which one it cannot."""
@@ -188,6 +188,11 @@ class DriftDetector(BaseEstimator, ABC):
         """
         self.__dict__.pop("_state", None)
         return self
+
+    @property
+    def has_read(self) -> bool:
+        """Whether it has read a value, since the start or the last :meth:`reset`."""
+        return self._state is not None
 
     @property
     def drift_detected(self) -> bool:
@@ -221,8 +226,7 @@ class DriftDetector(BaseEstimator, ABC):
 
     def _evidence(self) -> tuple[float, float]:
         evidence = getattr(self._state, "evidence", None)
-        found: tuple[float, float] = (np.nan, np.nan) if evidence is None else evidence()
-        return found
+        return (np.nan, np.nan) if evidence is None else evidence()
 
     def _started(self) -> Any:
         """Return the state, made from the parameters if this is the first use."""
@@ -306,23 +310,50 @@ def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     return converted
 
 
-def check_detector(detector: Any, name: str = "detector") -> None:
-    """Refuse what is no detector, and the class of one."""
-    if isinstance(detector, DriftDetector):
-        return
-    if isinstance(detector, type):
+#: What makes a `DriftDetector` of one of another library, by the function that knows these.
+_ADAPTERS: dict[Callable[[Any], bool], Callable[[Any], DriftDetector]] = {}
+
+
+def offer_detectors(is_known: Callable[[Any], bool], adapt: Callable[[Any], DriftDetector]) -> None:
+    """Let detectors of another library be taken: those that `is_known` knows, by `adapt`."""
+    _ADAPTERS[is_known] = adapt
+
+
+def is_detector(given: Any) -> bool:
+    """Whether an object is a detector, of this or of another library."""
+    return isinstance(given, DriftDetector) or any(is_known(given) for is_known in _ADAPTERS)
+
+
+def as_detector(given: Any, name: str = "detector") -> DriftDetector:
+    """Return a detector of another library as one of ours, and ours as it is; refuse others."""
+    if isinstance(given, DriftDetector):
+        return given
+    for is_known, adapt in _ADAPTERS.items():
+        if is_known(given):
+            return adapt(given)
+    if isinstance(given, type):
         raise TypeError(
-            f"{name} is the class {detector.__name__}, not an instance; pass {detector.__name__}()."
+            f"{name} is the class {given.__name__}, not an instance; pass {given.__name__}()."
         )
     raise TypeError(
-        f"{name} must be a drift detector of skstream.drift, such as PageHinkley(), or a subclass "
-        f"of DriftDetector of your own. Got {detector!r} of type {type(detector).__name__} instead."
+        f"{name} must be a drift detector of skstream.drift, such as PageHinkley(), or of River, "
+        f"such as river.drift.KSWIN(), or a subclass of DriftDetector of your own. Got {given!r} "
+        f"of type {type(given).__name__} instead{'' if hasattr(given, 'update') else _NO_UPDATE}."
     )
+
+
+_NO_UPDATE = ", which has no method update that reads a value"
+
+
+def fresh_detector(given: Any) -> DriftDetector:
+    """Return a detector with the parameters of the one given, which has read nothing."""
+    made: DriftDetector = clone(as_detector(given))
+    return made
 
 
 def check_parameter(detector: DriftDetector, parameter: Any) -> None:
     """Say which parameters a detector has, where it has no such one."""
-    names = sorted(detector.get_params(deep=False))
+    names = sorted(detector.get_params())
     if parameter not in names:
         raise ValueError(
             f"{type(detector).__name__} has no parameter {parameter!r}. It has {names}."

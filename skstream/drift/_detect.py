@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from skstream.core.detector import DRIFT, NORMAL, WARNING, DriftDetector, check_detector
+from skstream.core.detector import DRIFT, NORMAL, WARNING, DriftDetector, as_detector, is_detector
 from skstream.core.forgetting import Forgetting, as_forgetting
 from skstream.core.measures.measure import Measure
 from skstream.core.measures.registry import (
@@ -188,7 +188,7 @@ class DriftMonitor:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_detector(self.detector)
+        object.__setattr__(self, "detector", as_detector(self.detector))  # it may be of River
         _parts(self.on)
         if self.bin is not None and not (is_integer(self.bin) and self.bin >= 0):
             raise ValueError(
@@ -201,7 +201,7 @@ class DriftMonitor:
                 "The 'loss_bound' parameter of DriftMonitor must be a positive number, or None. "
                 f"Got {bound!r} instead."
             )
-        if self.detector._state is not None:
+        if self.detector.has_read:
             warn(
                 f"The {type(self.detector).__name__} of a DriftMonitor has read values. Models are "
                 "watched by clones of it, which have read nothing."
@@ -356,7 +356,7 @@ def _resolved(
     n_bins: int | None,
     last_bin: int | None,
 ) -> _Watched:
-    if isinstance(monitor, DriftDetector):
+    if is_detector(monitor):
         monitor = DriftMonitor(monitor)
     if not isinstance(monitor, DriftMonitor):
         raise TypeError(
@@ -520,14 +520,12 @@ def scored_rows(rows: ScoredRows) -> np.ndarray:
     known = is_given(rows.y)
     if rows.weight is not None:
         known = known & (rows.weight > 0.0)
-    scored: np.ndarray = known & is_given(rows.answers)
-    return scored
+    return known & is_given(rows.answers)
 
 
 def bounded_losses(y: np.ndarray, answers: np.ndarray, bound: float) -> np.ndarray:
     """Return absolute errors as losses from 0 to 1."""
-    losses: np.ndarray = np.minimum(np.abs(answers - y) / bound, 1.0)
-    return losses
+    return np.minimum(np.abs(answers - y) / bound, 1.0)
 
 
 def each(found: Mapping[str, FoundByModel]) -> Sequence[Detections]:

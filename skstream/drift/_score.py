@@ -393,8 +393,7 @@ def first_at_random(zones: Zones, n_alarms: int) -> NDArray[np.float64]:
     none = np.append(1.0, np.cumprod(np.maximum(left - n_alarms, 0) / left))
     first = none[:-1] - none[1:]
     sums = np.cumsum([first, first * before, first * before**2.0], axis=1)
-    total: NDArray[np.float64] = sums[:, zones.lengths - 1].sum(axis=1)
-    return total
+    return sums[:, zones.lengths - 1].sum(axis=1)
 
 
 def share_of_shifts(zones: Zones, alarms: NDArray[np.int64]) -> float:

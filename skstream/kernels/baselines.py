@@ -179,8 +179,7 @@ def _shares_or_best(votes: Floats, task: Task) -> NDArray[Any]:
     """Answers of one kind, from the votes for all classes; the lower class wins ties."""
     if task.method == "predict":
         return best_columns(votes)
-    shares: Floats = votes / votes.sum(axis=1, keepdims=True)
-    return shares
+    return votes / votes.sum(axis=1, keepdims=True)
 
 
 def _targets(block: Block) -> Floats:

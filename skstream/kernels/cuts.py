@@ -36,7 +36,7 @@ def pieces(block: Block, n_rows: int) -> Iterator[Piece]:
 
 def rows_per_piece(n_columns: int) -> int:
     """Rows whose numbers fit into the cache together."""
-    return int(np.clip(_PIECE_NUMBERS // n_columns, 16, 4096))
+    return min(max(_PIECE_NUMBERS // n_columns, 16), 4096)
 
 
 def distinct(ordered: Integers) -> tuple[Integers, Integers]:

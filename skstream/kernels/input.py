@@ -395,8 +395,7 @@ def asks_of_next(block: Block) -> NDArray[np.bool_]:
     if block.ask_X is not block.learn_X or not block.n_learns:
         return np.zeros(block.n_asks, dtype=bool)
     following = block.learn_index.take(block.stamp, mode="clip")
-    is_next: NDArray[np.bool_] = (following == block.ask_index) & (block.stamp < block.n_learns)
-    return is_next
+    return (following == block.ask_index) & (block.stamp < block.n_learns)
 
 
 def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:

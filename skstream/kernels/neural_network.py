@@ -514,8 +514,7 @@ class PerceptronRegressorKernel(_PerceptronKernel):
 
 def _validated(X: Any, index: NDArray[np.intp]) -> NDArray[Any]:
     """Rows as the loop shows them, after scikit-learn's check of them."""
-    rows: NDArray[Any] = check_array(own_rows(take_rows(X, index)), ensure_all_finite=False)
-    return rows
+    return check_array(own_rows(take_rows(X, index)), ensure_all_finite=False)
 
 
 def _one_by_one(rows: Floats, shown: NDArray[Any]) -> Callable[[int], NDArray[Any]]:

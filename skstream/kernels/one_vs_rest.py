@@ -136,8 +136,7 @@ class OneVsRestKernel(Kernel):
             if scores.shape[1] == 1:
                 scores = np.concatenate((1 - scores, scores), axis=1)
             total = np.sum(scores, axis=1)[:, np.newaxis]
-            probabilities: Floats = np.divide(scores, total, out=scores, where=total != 0)
-            return probabilities
+            return np.divide(scores, total, out=scores, where=total != 0)
         if scores.shape[1] == 1:
             return (scores[:, 0] > self._threshold).astype(np.int64)
         best = np.full(len(scores), -np.inf)

@@ -29,6 +29,8 @@ from skstream.refit import (
     Progress,
     answers_of,
     at_time,
+    calendar,
+    counts_time,
     learn_times,
     learnt_rows,
     losses_of,
@@ -196,11 +198,13 @@ class PeriodicRefitKernel(MemoryKernel):
     ) -> tuple[Progress, Block]:
         """Make the refit that is due at the next row; return what is done before another is."""
         asks, learns = block.ask_time, block.learn_time
-        if asks is None or learns is None or not isinstance(self.estimator.every, str):
+        if asks is None or learns is None or not counts_time(self.estimator):
             return progress, block
         is_ask = asked < block.n_asks and block.stamp[asked] <= learnt
         now = int(asks[asked] if is_ask else learns[learnt])
         progress = at_time(self.estimator, progress, now, self._classes)
+        if calendar(self.estimator) is None:
+            return progress, block
         n_learns, n_asks = (int(np.searchsorted(time, progress.end)) for time in (learns, asks))
         return progress, part_of(block, slice(0, n_learns), slice(0, n_asks))
 

@@ -59,8 +59,7 @@ class TemporallyAugmentedKernel(_TemporalKernel):
         return np.empty(0, np.int64)
 
     def _read(self) -> Codes:
-        codes: Codes = LabelSpace(self._classes).encode(self.estimator.previous_labels_)
-        return codes
+        return LabelSpace(self._classes).encode(self.estimator.previous_labels_)
 
     @property
     def _own_bytes(self) -> int:

@@ -109,8 +109,7 @@ class TreeKernel(MemoryKernel):
 
     def _memory(self, state: State, columns: Columns) -> _Memory:
         if state.memory is not None:
-            memory: _Memory = state.memory
-            return memory
+            return state.memory
         assert columns.number is not None
         begun = self.estimator._begun(columns.number, columns.names, self._n_classes)
         return _Memory(*begun)

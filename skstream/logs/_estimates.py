@@ -405,23 +405,13 @@ def estimate_unlabelled(
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
     check_is_classification(metrics, probabilities)
     piece = piece_of(y_true, predictions, probabilities, given)
-    return estimates_of(
-        [piece],
-        classes_in(piece, classes),
-        metrics=metrics,
-        every=every,
-        window=window,
-        calibrate=calibrate,
-        max_wait=max_wait,
-        unanswered=unanswered,
-        tolerance=tolerance,
-    )
+    how = (metrics, every, window, calibrate, max_wait, unanswered, tolerance)
+    return estimates_of([piece], classes_in(piece, classes), *how)
 
 
 def estimates_of(
     pieces: Iterable[Piece],
     classes: NDArray[Any] | None,
-    *,
     metrics: Any,
     every: Any,
     window: int | None,

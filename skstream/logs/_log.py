@@ -155,18 +155,9 @@ def score_predictions(
     """
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
     piece = piece_of(y_true, predictions, probabilities, given)
-    return scored(
-        [piece],
-        None if _is_regression(piece, metrics, classes) else classes_in(piece, classes),
-        metrics,
-        forgetting=forgetting,
-        view=view,
-        unanswered=unanswered,
-        record_every=record_every,
-        keep_tape=True,
-        n_rows=len(piece.y),
-        tolerance=tolerance,
-    )
+    known = None if _is_regression(piece, metrics, classes) else classes_in(piece, classes)
+    how = (metrics, forgetting, record_every, len(piece.y), view, unanswered)
+    return scored([piece], known, *how, tolerance=tolerance)
 
 
 class PredictionLog:
@@ -301,18 +292,8 @@ class PredictionLog:
         """
         stream, pieces, classes = self._opened(metrics)
         n_rows = stream.n_rows if isinstance(stream, ArrayStream) else None
-        return scored(
-            pieces,
-            classes,
-            metrics,
-            forgetting=forgetting,
-            view=view,
-            unanswered=unanswered,
-            record_every=record_every,
-            keep_tape=keep_tape,
-            n_rows=n_rows,
-            tolerance=self.tolerance,
-        )
+        how = (metrics, forgetting, record_every, n_rows, view, unanswered, keep_tape)
+        return scored(pieces, classes, *how, self.tolerance)
 
     def estimate(
         self,
@@ -346,17 +327,8 @@ class PredictionLog:
 
         check_is_classification(metrics, self.probabilities)
         _, pieces, classes = self._opened("accuracy")  # which is about classes
-        return estimates_of(
-            pieces,
-            classes,
-            metrics=metrics,
-            every=every,
-            window=window,
-            calibrate=calibrate,
-            max_wait=max_wait,
-            unanswered=unanswered,
-            tolerance=self.tolerance,
-        )
+        how = (metrics, every, window, calibrate, max_wait, unanswered, self.tolerance)
+        return estimates_of(pieces, classes, *how)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return another column of the log, such as one that names groups of its rows.
@@ -556,8 +528,7 @@ def _as_numbers(column: Any) -> Floats | None:
         values = np.array([one for one in values.tolist() if not is_missing(one)])
     if values.dtype.kind not in "fiu":
         return None
-    numbers: Floats = values[np.isfinite(values)].astype(np.float64)
-    return numbers
+    return values[np.isfinite(values)].astype(np.float64)
 
 
 def _has_fractions(values: Floats | None) -> bool:
@@ -635,13 +606,12 @@ def scored(
     pieces: Iterable[Piece],
     classes: NDArray[Any] | None,
     metrics: Any,
-    *,
     forgetting: Any,
+    record_every: Any,
+    n_rows: int | None,
     view: View = "hindsight",
     unanswered: Unanswered = "error",
-    record_every: Any = None,
     keep_tape: bool | Literal["auto"] = True,
-    n_rows: int | None,
     tolerance: float = TOLERANCE,
 ) -> EvaluationResult:
     """Run the measures over pieces of a log."""

@@ -42,14 +42,7 @@ def result_of_predictions(
     else:
         _, classes = encode_together(columns)
     piece = piece_of(y_true, named, None, {"sample_weight": sample_weight})
-    return scored(
-        [piece],
-        classes,
-        metrics,
-        forgetting=forgetting,
-        record_every=record_every,
-        n_rows=len(piece.y),
-    )
+    return scored([piece], classes, metrics, forgetting, record_every, len(piece.y))
 
 
 def _refuse_probabilities(given: Any, column: str) -> None:

@@ -565,8 +565,7 @@ class _Results(Mapping[str, EvaluationResult]):
     def __getitem__(self, name: str) -> EvaluationResult:
         one = pick(self.bare, name, "slice")
         number = self._groups.names.index(name)
-        result: EvaluationResult = replace(one, tape=self._groups.tape(tape_of(one), number))
-        return result
+        return replace(one, tape=self._groups.tape(tape_of(one), number))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.bare)

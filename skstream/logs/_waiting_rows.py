@@ -121,16 +121,14 @@ class _Waiting:
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         come, gone = _totals(values), _totals(values[self._order])
-        difference: NDArray[Any] = come[self.n_come] - gone[self._n_gone]
-        return difference
+        return come[self.n_come] - gone[self._n_gone]
 
     def first(self, counted: NDArray[np.bool_]) -> Integers:
         """Return the first of the counted rows that wait at each moment."""
         n = len(self._order)
         of_all = np.where(counted[self._order], self._order, n)
         firsts = np.append(np.minimum.accumulate(of_all[::-1])[::-1], n)
-        found: Integers = firsts[self._n_gone]
-        return found
+        return firsts[self._n_gone]
 
 
 def of_model(
@@ -244,8 +242,7 @@ def _newest(
 
 
 def _ratio(values: Floats, by: Floats, where: NDArray[np.bool_]) -> Floats:
-    ratio: Floats = np.divide(values, by, out=np.full(len(values), np.nan), where=where)
-    return ratio
+    return np.divide(values, by, out=np.full(len(values), np.nan), where=where)
 
 
 def _apart(moments: Integers, first: Integers) -> list[int]:

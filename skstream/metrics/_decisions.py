@@ -356,8 +356,7 @@ class GeometricMean:
 
 def _cells(rows: ScoredRows) -> Array:
     """Number of the last threshold of the grid that each probability reaches."""
-    cells: Array = np.floor(rows.s[:, 0] * GRID + _ROUNDING).astype(np.int16)
-    return cells
+    return np.floor(rows.s[:, 0] * GRID + _ROUNDING).astype(np.int16)
 
 
 def _order(wanted: float) -> Array:

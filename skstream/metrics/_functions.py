@@ -17,7 +17,6 @@ from skstream.core.measures.registry import (
     CLASSIFICATION,
     MAJORITIES,
     NULL_VARIANCES,
-    REGRESSION,
     check_suits,
 )
 from skstream.core.measures.rows import Array, Floats
@@ -428,86 +427,6 @@ def harmonic_accuracy_score(
     0.6667
     """
     return _value(CLASSIFICATION["harmonic_accuracy"], y_true, y_pred, sample_weight)
-
-
-def cmd_score(
-    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
-    """Determinant of the confusion matrix of two classes, TP * TN - FN * FP.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of at most two classes.
-    y_pred : array-like of shape (n_samples,)
-        Answers.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights, not negative; rows of weight 0 are left out.
-
-    Returns
-    -------
-    float
-        Positive if the answers are better than chance; of the order of the squared number of
-        rows. Either class may be called the positive one.
-
-    Raises
-    ------
-    ValueError
-        If there are more than two classes.
-
-    References
-    ----------
-    A. Bifet, G. de Francisci Morales, J. Read, G. Holmes and B. Pfahringer. Efficient online
-    evaluation of big data stream classifiers. KDD 2015, section 5.1.
-
-    Examples
-    --------
-    >>> from skstream.metrics._functions import cmd_score
-    >>> cmd_score([0, 0, 1, 1], [0, 0, 1, 0])
-    2.0
-    """
-    return _value(CLASSIFICATION["cmd"], y_true, y_pred, sample_weight)
-
-
-def persistent_skill_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    previous_target: float | None = None,
-) -> float:
-    """Skill against the persistent forecast, which repeats the target before.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Targets, in the order of the stream.
-    y_pred : array-like of shape (n_samples,)
-        Answers.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights, not negative; rows of weight 0 are left out.
-    previous_target : float, default=None
-        Target before the first row. None: the first row is left out of both errors.
-
-    Returns
-    -------
-    float
-        One minus the ratio of the mean squared errors: 1 for perfect answers, 0 for answers as
-        good as persistence. NaN, with an ``UndefinedMetricWarning``, where the target never
-        changes.
-
-    Examples
-    --------
-    >>> from skstream.metrics._functions import persistent_skill_score
-    >>> persistent_skill_score([1.0, 2.0, 3.0], [9.0, 2.0, 2.0])
-    0.5
-    """
-    check_consistent_length(y_true, y_pred, sample_weight)
-    past = [] if previous_target is None else [previous_target]
-    y = np.concatenate((past, _targets("y_true", y_true)))
-    p = np.concatenate((np.full(len(past), np.nan), _targets("y_pred", y_pred)))
-    weight = _weights(sample_weight, len(past))
-    return _values([REGRESSION["persistent_skill"]], y, p, weight, None)[0]
 
 
 def _classification_values(

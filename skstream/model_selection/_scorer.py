@@ -161,8 +161,7 @@ def _positions(rows: Any, n_rows: int) -> np.ndarray:
         or rows.max() >= n_rows
     ):
         raise ValueError
-    from_the_end: np.ndarray = np.where(rows < 0, rows + n_rows, rows)  # as NumPy takes them
-    return from_the_end
+    return np.where(rows < 0, rows + n_rows, rows)  # as NumPy takes them
 
 
 def _problem(train: np.ndarray, test: np.ndarray) -> str:

@@ -1,7 +1,7 @@
 """A search along a stream, and what it reports."""
 
 from collections.abc import Callable
-from copy import deepcopy
+from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -807,9 +807,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = tags_of(as_learner(self.estimator))
         tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = deepcopy(inner.classifier_tags)
-        tags.regressor_tags = deepcopy(inner.regressor_tags)
-        tags.target_tags = deepcopy(inner.target_tags)
-        tags.input_tags = deepcopy(inner.input_tags)
+        tags.classifier_tags = copy(inner.classifier_tags)
+        tags.regressor_tags = copy(inner.regressor_tags)
+        tags.target_tags = copy(inner.target_tags)
+        tags.input_tags = copy(inner.input_tags)
         tags.non_deterministic = inner.non_deterministic
         return tags

@@ -106,19 +106,10 @@ def candidates_of(param_grid: Any, n_iter: int | None, random_state: Any) -> Can
 
 
 def _check_grid(param_grid: Any, n_iter: int | None) -> None:
+    ParameterSampler(param_grid, 1)  # raises scikit-learn's errors about what is no grid
     grids = [param_grid] if isinstance(param_grid, Mapping) else param_grid
-    is_list = isinstance(grids, Sequence) and not isinstance(grids, str | bytes)
-    if not is_list or not all(isinstance(grid, Mapping) for grid in grids):
-        raise TypeError(
-            f"param_grid must be a dict of lists of values, or a list of such dicts. Got "
-            f"{param_grid!r} of type {type(param_grid).__name__} instead."
-        )
-    for name in (name for grid in grids for name in grid):
-        if not isinstance(name, str):
-            raise TypeError(
-                f"param_grid names parameters by texts. Got {name!r} of type "
-                f"{type(name).__name__} instead."
-            )
+    if odd := [name for grid in grids for name in grid if not isinstance(name, str)]:
+        raise TypeError(f"param_grid names parameters by texts. Got {odd[0]!r} instead.")
     if not any(grids):
         raise ValueError(
             f"param_grid={param_grid!r} is empty: name parameters and their values. A model alone "

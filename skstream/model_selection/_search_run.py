@@ -288,8 +288,7 @@ class SearchRun(EvaluationRun):
 
     def _last_values(self) -> dict[str, Any]:
         """Return the last values of every measure, of those that are left."""
-        by_metric: dict[str, Any] = next(iter(self._scores.final().values()))
-        return by_metric
+        return next(iter(self._scores.final().values()))
 
     def check_some_left(self) -> None:
         """Raise an error if all candidates have failed."""

@@ -92,8 +92,7 @@ def settled(curve: np.ndarray, unsettled: float) -> np.ndarray:
     """Return the finite values without the first ones, which vary much because of few rows."""
     values = np.asarray(curve, dtype=np.float64)
     later = values[int(len(values) * unsettled) :].ravel()
-    finite: np.ndarray = later[np.isfinite(later)]
-    return finite
+    return later[np.isfinite(later)]
 
 
 def value_limits(
@@ -127,8 +126,7 @@ def value_limits(
     def possible(curve: np.ndarray) -> np.ndarray:
         # A score given to a failed model may lie outside the bounds.
         values = settled(curve, unsettled)
-        inside: np.ndarray = values[(values >= least) & (values <= most)]
-        return inside
+        return values[(values >= least) & (values <= most)]
 
     shown = [values for values in map(possible, curves) if len(values)]
     guess = np.empty(0) if naive is None else possible(naive)
@@ -372,8 +370,7 @@ Styles = Mapping[str, Mapping[str, Any]]
 
 def ink() -> str:
     """Return the colour of texts under the user's settings."""
-    color: str = optional_import("matplotlib", "Plotting").rcParams["text.color"]
-    return color
+    return optional_import("matplotlib", "Plotting").rcParams["text.color"]
 
 
 def dashes(k: int) -> Any:

@@ -123,8 +123,7 @@ class ComparisonDisplay(BaseDisplay):
     @property
     def names(self) -> Sequence[str]:
         """The two models."""
-        names: Sequence[str] = next(iter(self._given().values())).names
-        return names
+        return next(iter(self._given().values())).names
 
     def _given(self) -> dict[str, Any]:
         """The results that there are, by the names of the statistics."""

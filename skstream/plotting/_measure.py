@@ -128,8 +128,7 @@ class MeasureDisplay(BaseDisplay):
         guesses = [curves[name] for name in self.baselines if name in curves]
         if not guesses or self._facts.higher_is_better is None:
             return None
-        best: np.ndarray = (np.fmax if self._facts.higher_is_better else np.fmin).reduce(guesses)
-        return best
+        return (np.fmax if self._facts.higher_is_better else np.fmin).reduce(guesses)
 
     def _shade_guess(
         self,

@@ -163,8 +163,7 @@ def write_times(ax: Any, mixture: MixtureAtRows) -> None:
 
 def evenly(first: float, last: float, n: int) -> list[int]:
     """Whole numbers from the first to the last, each once."""
-    rows: list[int] = np.unique(np.linspace(first, last, n).round().astype(np.int64)).tolist()
-    return rows
+    return np.unique(np.linspace(first, last, n).round().astype(np.int64)).tolist()
 
 
 Kind = Literal["picture", "filmstrip", "error"]
@@ -562,5 +561,4 @@ def _bayes_error_of(
     if forgetting is not None and not forgetting.follows_loss:
         sums, weights = (forgetting.sum_of_values().update(x) for x in (at_rows, at_rows**0))
         at_rows = sums / weights
-    found: np.ndarray = at_rows[checkpoints - 1]
-    return found
+    return at_rows[checkpoints - 1]

@@ -27,8 +27,7 @@ _LARGEST_SECONDS = 253_402_300_800
 
 def _since(days: Days, unit: str) -> Whole:
     """Days since the beginning of the month or year."""
-    whole: Whole = (days - days.astype(f"M8[{unit}]").astype("M8[D]")).astype(np.int64)
-    return whole
+    return (days - days.astype(f"M8[{unit}]").astype("M8[D]")).astype(np.int64)
 
 
 # Each from days since 1970 and microseconds of the day: whole numbers from 0 on.

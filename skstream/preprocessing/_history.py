@@ -185,8 +185,7 @@ class Past(NamedTuple):
 
     def back(self, n: int) -> Floats:
         """Return the n-th last row at every moment, as (n_columns, n_moments)."""
-        found: Floats = self.rows.take(self.at - n, axis=1)
-        return found
+        return self.rows.take(self.at - n, axis=1)
 
 
 class History(Value):
@@ -220,8 +219,7 @@ class History(Value):
 
     def keys(self) -> list[Any]:
         """Return the keys that are remembered."""
-        keys: list[Any] = self._keys.keys()
-        return keys
+        return self._keys.keys()
 
     def copy(self) -> "History":
         """Return a history of its own memory, for another thread."""

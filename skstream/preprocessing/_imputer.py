@@ -476,8 +476,7 @@ def _last(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[M
 
 def _constants(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
     def fills(after: Any, columns: Any) -> NDArray[Any]:
-        fixed: NDArray[Any] = memory.statistics[columns]
-        return fixed
+        return memory.statistics[columns]
 
     return memory, fills
 

@@ -498,8 +498,7 @@ def _spread(past: Past, window: int, mean: Floats, count: Floats) -> Floats:
         values -= mean
         values *= values
         np.add(squares, values, out=squares, where=is_known)
-    spread: Floats = np.sqrt(squares / count)
-    return spread
+    return np.sqrt(squares / count)
 
 
 def remember(transformer: KeyedTransformer, history: History) -> None:

@@ -501,8 +501,7 @@ def learns_classes(encoder: TargetEncoder, classes: Any) -> bool:
 def of_classes(codes: NDArray[np.integer[Any]], n_classes: int) -> Floats:
     """Whether a row is of the second of two classes; of each of several."""
     shown = [n_classes - 1] if n_classes <= 2 else range(n_classes)
-    is_one: Floats = (codes[:, np.newaxis] == np.array(shown)).astype(np.float64)
-    return is_one
+    return (codes[:, np.newaxis] == np.array(shown)).astype(np.float64)
 
 
 def steps_of(targets: Floats, weight: Floats | None) -> Floats:

@@ -46,6 +46,8 @@ class ClassReport:
         value.
     forgetting : str
         What the curves remember.
+    of_fold : str
+        Which of several folds it is about, in words.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class ClassReport:
     times: NDArray[Any] | None
     curves: dict[str, NDArray[np.float64]]
     forgetting: str
+    of_fold: str = ""
 
     @property
     def scores(self) -> dict[str, NDArray[np.float64]]:
@@ -178,7 +181,7 @@ class ClassReport:
         lacking = f"{unanswered:,.6g} of the rows without an answer: wrong" if unanswered else ""
         return "\n".join(
             [
-                f"{self.model} on each class, rows {first:,} to {stop - 1:,}",
+                f"{self.model} on each class, rows {first:,} to {stop - 1:,}{self.of_fold}",
                 *aligned(["label", *MEASURES, "rows", "answers"], lines),
                 *([lacking] if lacking else []),
             ]
@@ -274,12 +277,17 @@ def class_report(
         times=scored.times,
         curves=curves,
         forgetting=mechanism if mechanism in mechanisms else forgetting_words(mechanism),
+        of_fold=f", fold {result.folds[place]} of {result.n_folds}" if result.n_folds > 1 else "",
     )
 
 
 def _stretch(rows: Sequence[int] | None, n_rows: int) -> tuple[int, int]:
     if rows is None:
         return 0, n_rows
+    if np.ndim(rows) != 1 or len(rows) != 2:
+        raise ValueError(
+            f"rows must be two numbers, the first row and the row after the last. Got {rows!r}."
+        )
     first, stop, _ = slice(*rows).indices(n_rows)
     if first >= stop:
         raise ValueError(f"rows={tuple(rows)} names none of the {n_rows:,} rows.")

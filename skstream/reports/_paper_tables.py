@@ -138,7 +138,8 @@ def latex_of_texts(header: list[str], rows: list[list[str]], notes: list[str], l
         best = [np.isfinite(rank) and rank == min(ranks) for rank in ranks[1:]]
         bold = [rf"\textbf{{{one}}}" if its else one for one, its in zip(texts, best, strict=True)]
         cells.append([_latex(row[0]), *bold])
-    return latex_table(header, cells, " ".join(map(_latex_words, notes)), label)
+    lines = [one.replace("-\n", "-") for one in notes]  # a statement may be wrapped at a hyphen
+    return latex_table(header, cells, " ".join(map(_latex_words, lines)), label)
 
 
 def latex_table(header: list[str], rows: list[list[str]], caption: str, label: Any) -> str:

@@ -36,8 +36,7 @@ _FREE_PARAMETERS = {
 #: compared by a sentence of their own.
 NOT_COMPARED = ("costs", "paths", "models", "left_out")
 _BY_ITSELF = (
-    *("tape", "values", "checkpoints", "parameters", "record", "why_no_tape", "baselines"),
-    *("generator", "y", "answers", "scores"),
+    *("tape", "checkpoints", "parameters", "record", "why_no_tape", "baselines", "generator"),
 )
 #: What is said of that.
 _SAID = "Seconds, sizes and paths are not compared"
@@ -230,8 +229,6 @@ def _differences(
         if before.n_rows != now.n_rows:
             yield f"there are {now.n_rows:,} rows and were {before.n_rows:,}, equal up to the last"
         yield from _unequal(before, now, "the tape")
-        shapes = [_shapes({"answers": t.answers, "scores": t.scores}) for t in (before, now)]
-        yield from _unequal(shapes[0], shapes[1], "the shape of the tape")
     yield from _of_curves(one, again)
     yield from _unequal(one, again, "the result")
     own = [name for name in one.details.baselines if name in one.values]
@@ -318,14 +315,6 @@ def _of_curves(one: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
         after = f"at the checkpoint after {plural(int(rows[place]), 'row')}"
         yield f"{what} {after} is {now} and was {was}"
     yield from _unequal(rows, again.checkpoints, "the list of checkpoints")
-    yield from _unequal(_shapes(one.values), _shapes(again.values), "the shape of the curves")
-
-
-def _shapes(value: Any) -> Any:
-    """Return the shapes of arrays in dicts."""
-    if isinstance(value, Mapping):
-        return {name: _shapes(part) for name, part in value.items()}
-    return np.shape(value)
 
 
 def _unequal(was: Any, now: Any, name: str) -> Iterator[str]:

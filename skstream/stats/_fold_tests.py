@@ -19,7 +19,7 @@ from skstream.stats._checks import (
 )
 from skstream.stats._ranks import average_ranks, paired_differences, tie_sizes
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, number, plural
-from skstream.utils._choices import check_choice
+from skstream.utils._choices import check_choice, is_real
 
 FOLD_CAVEAT = (
     "Folds of one stream share rows and are not independent, so the p-value is approximate; "
@@ -387,6 +387,11 @@ def prepare(
 ) -> tuple[FloatArray, FloatArray, float, tuple[str, ...]]:
     """Check the arguments of a fold test; return the differences and their rounding errors."""
     alpha, checked_names = check_alpha(alpha), check_names(names, 2)
+    if is_real(a):
+        raise ValueError(
+            f"a is one number, {a!r}; give one value per fold. Of a result of folds: "
+            "result.compare(a, b)."
+        )
     values_a, values_b = as_pair(a, b, "a", "b")
     if not len(values_a):
         raise ValueError("a and b are empty; give one value per fold.")

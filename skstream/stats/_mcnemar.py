@@ -516,8 +516,7 @@ class RunningMcNemar(RunningPair):
     )
 
     def _wrong(self, losses: FloatArray) -> NDArray[np.bool_]:
-        wrong: NDArray[np.bool_] = (losses != 0) & (losses != 1)
-        return wrong
+        return (losses != 0) & (losses != 1)
 
     def _read(self, a: FloatArray, b: FloatArray, weight: FloatArray | None) -> None:
         only_a, only_b = (a > b).astype(np.float64), (b > a).astype(np.float64)

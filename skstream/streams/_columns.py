@@ -287,8 +287,7 @@ def plain(column: Any) -> NDArray[Any]:
         return np.array(column.to_pylist(), dtype=object)
     if role == INTEGER and not pa.types.is_uint64(column.type):
         column = column.cast(pa.int64())
-    array: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return array
+    return column.to_numpy(zero_copy_only=False)
 
 
 def values_of(column: Any) -> list[Any]:

@@ -293,7 +293,7 @@ def _of_uri(uri: str) -> tuple[Any, str]:
     shown = shown_uri(uri)
     pa, fs = (optional_import(name, repr(shown)) for name in ("pyarrow", "pyarrow.fs"))
     try:
-        return fs.FileSystem.from_uri(uri)  # type: ignore[no-any-return]
+        return fs.FileSystem.from_uri(uri)
     except pa.ArrowInvalid as error:
         if "Unrecognized filesystem type" not in str(error):
             raise ValueError(

@@ -80,8 +80,7 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
     if _without_packing(files[0]).endswith(".tsv"):
         options.setdefault("delimiter", "\t")
     reading = {name: options.pop(name) for name in list(options) if name in opened.default_options}
-    stream: FileStream = opened(files, **options, options=reading)
-    return stream
+    return opened(files, **options, options=reading)
 
 
 def _without_packing(file: str) -> str:

@@ -1,6 +1,5 @@
 """Profile of a stream's labels: how well past labels predict the next one."""
 
-import html
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -162,18 +161,6 @@ class LabelProfile:
                 "  Delta(l) per class in .delta, class shares in .priors, .successors",
             ]
         )
-
-    def _repr_html_(self) -> str:
-        rows = {
-            "labels": f"{self.n_rows:,}",
-            "classes": f"{len(self.classes)}",
-            "missing": f"{self.n_missing:,}",
-            "P(M) majority": f"{self.majority_prior:.4f}",
-            "P(T) persistence": f"{self.persistence:.4f}",
-            "P(S) succession": f"{self.succession:.4f}",
-        }
-        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
-        return f"<table>{cells}</table><p>{html.escape(self.advice)}</p>"
 
 
 def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:

@@ -60,8 +60,6 @@ class SVMLightStream(FileStream):
     zero_based : bool or "auto", default="auto"
         Whether the first feature has the index 0. "auto" takes 0 if a line names it, else 1, which
         a pass over the files finds.
-    query_id : bool, default=False
-        Whether the query of each row (``qid:3`` behind the label) is its "id" in the meta data.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     options : dict, default=None
@@ -117,7 +115,6 @@ class SVMLightStream(FileStream):
         *,
         n_features: int | None = None,
         zero_based: bool | str = "auto",
-        query_id: bool = False,
         chunk_size: int = 65536,
         options: dict[str, Any] | None = None,
     ) -> None:
@@ -128,7 +125,6 @@ class SVMLightStream(FileStream):
             )
         self._n_features = None if n_features is None else check_count(n_features, "n_features", 1)
         self._zero_based = None if zero_based == "auto" else bool(zero_based)
-        self.query_id = bool(query_id)
         self.chunk_size = check_count(chunk_size, "chunk_size", 1)
 
     @property
@@ -159,7 +155,7 @@ class SVMLightStream(FileStream):
         options : dict of str to object
             Values by name.
         """
-        return {name: getattr(self, name) for name in ("n_features", "zero_based", "query_id")}
+        return {name: getattr(self, name) for name in ("n_features", "zero_based")}
 
     def features_in_words(self) -> str:
         """Say what the features are read as."""
@@ -167,14 +163,14 @@ class SVMLightStream(FileStream):
 
     def chunks(self) -> Iterator[Chunk]:
         """Chunks of the rows, read when they are asked for."""
-        for X, y, ids in self._read(self.n_features, self.zero_based):
-            yield Chunk.of(X, y, {"id": ids[0]} if ids else {})
+        for X, y in self._read(self.n_features, self.zero_based):
+            yield Chunk.of(X, y)
 
     @cached_property
     def _found(self) -> _Found:
         n_rows, first, last = 0, _LARGEST_INDEX, 0
         classes: NDArray[Any] | None = np.empty(0)
-        for X, y, _ in self._read(None, self._zero_based is not False):
+        for X, y in self._read(None, self._zero_based is not False):
             n_rows += len(y)
             first = int(X.indices.min(initial=first))
             last = int(X.indices.max(initial=last))
@@ -190,21 +186,13 @@ class SVMLightStream(FileStream):
         zero_based = not one_based if self._zero_based is None else self._zero_based
         return _Found(n_rows, last + (0 if one_based else 1), zero_based, classes)
 
-    def _read(
-        self, n_features: int | None, zero_based: bool
-    ) -> Iterator[tuple[Any, NDArray[Any], list[NDArray[Any]]]]:
-        """Rows, labels and queries of pieces of all files; `n_features` None: of any width."""
+    def _read(self, n_features: int | None, zero_based: bool) -> Iterator[tuple[Any, NDArray[Any]]]:
+        """Rows and labels of pieces of all files; `n_features` None: of any width."""
 
-        def rows_of(lines: list[bytes]) -> tuple[Any, NDArray[Any], list[NDArray[Any]]]:
-            X, y, *ids = load_svmlight_file(
-                io.BytesIO(b"".join(lines)),
-                n_features=n_features,
-                zero_based=zero_based,
-                query_id=self.query_id,
-            )
-            if ids and len(ids[0]) < len(y):
-                raise ValueError("query_id=True asks for qid: behind the label")
-            return X, y, ids
+        def rows_of(lines: list[bytes]) -> tuple[Any, NDArray[Any]]:
+            file = io.BytesIO(b"".join(lines))
+            X, y = load_svmlight_file(file, n_features=n_features, zero_based=zero_based)
+            return X, y
 
         row = 0
         for name in self.files:

@@ -169,8 +169,7 @@ def _times(draw: _Draws, shows: NDArray[np.bool_]) -> _Numbers:
     by_day = np.clip(15 + 4 * ndtri(np.clip(place, 0.001, 0.999)), 5, 23.9)
     by_day += 0.1 * (draw.uniform("minute") - 0.5)
     hour = np.where(shows, np.abs(2.5 + 2 * draw.normal("night")), by_day)
-    seconds: _Numbers = np.round(_DAY * day + 3600.0 * hour)
-    return seconds
+    return np.round(_DAY * day + 3600.0 * hour)
 
 
 def _datetimes(seconds: _Numbers) -> NDArray[np.datetime64]:

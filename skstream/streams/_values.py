@@ -97,8 +97,7 @@ def column_lists(X: Any) -> list[list[Any]]:
     if not is_frame(X):
         if X.dtype.kind in _TIMES:  # as numbers, nanoseconds would be told from no other number
             return [list(column) for column in X.T]
-        columns: list[list[Any]] = X.T.tolist()
-        return columns
+        return X.T.tolist()
     if hasattr(X, "iloc"):
         return [X.iloc[:, place].tolist() for place in range(X.shape[1])]
     return [polars_list(column) for column in X.iter_columns()]
@@ -108,8 +107,7 @@ def polars_list(column: Any) -> list[Any]:
     """Values of a polars series; times in nanoseconds as NumPy's, since Python's are coarser."""
     if getattr(column.dtype, "time_unit", None) == "ns":
         return list(column.to_numpy())
-    values: list[Any] = column.to_list()
-    return values
+    return column.to_list()
 
 
 class Factorized(NamedTuple):

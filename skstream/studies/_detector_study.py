@@ -17,8 +17,8 @@ from sklearn.utils.parallel import delayed
 
 from skstream.core.detector import (
     DriftDetector,
+    as_detector,
     as_values,
-    check_detector,
     check_parameter,
     refuse_where,
 )
@@ -453,8 +453,7 @@ class _Candidate:
         if self.parameter is not None:
             new.set_params(**{self.parameter: self.value})
         seed_estimator(new, seed, "detector", self.name)
-        rows: NDArray[np.int64] = new.update_many(losses)
-        return rows
+        return new.update_many(losses)
 
 
 class _Seed(NamedTuple):
@@ -580,7 +579,7 @@ def _candidates(detectors: Any) -> list[_Candidate]:
     candidates = []
     for name, given in names_as_text(detectors, "detectors").items():
         detector, *varied = given if isinstance(given, tuple | list) else (given,)
-        check_detector(detector, f"detectors[{name!r}]")
+        detector = as_detector(detector, f"detectors[{name!r}]")
         if not varied:
             candidates.append(_Candidate(name, detector))
             continue
@@ -758,6 +757,7 @@ def calibrate(
     >>> 1900 < found.run_length < 2100
     True
     """
+    detector = as_detector(detector)
     _check(detector, parameter, run_length, bounds)
     if losses is None:
         check_share(error_rate, "error_rate")
@@ -829,8 +829,7 @@ def calibrate(
     return found
 
 
-def _check(detector: Any, parameter: str, run_length: Any, bounds: Any) -> None:
-    check_detector(detector)
+def _check(detector: DriftDetector, parameter: str, run_length: Any, bounds: Any) -> None:
     check_parameter(detector, parameter)
     if not is_real(run_length) or not 1 <= run_length < np.inf:
         raise ValueError(f"run_length must be a number of at least 1. Got {run_length!r} instead.")

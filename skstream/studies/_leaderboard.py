@@ -310,7 +310,7 @@ def losses_of(
 
 
 def looks(
-    blocks: Iterator[tuple[FloatArray, float]], n_models: int, n_looks: int = N_LOOKS
+    blocks: Iterator[tuple[FloatArray, float]], n_models: int
 ) -> tuple[FloatArray, np.ndarray]:
     """Return the evidence at equal shares of blocks of rows that are read at the same pace.
 
@@ -320,8 +320,6 @@ def looks(
         Losses in [0, 1], and the part of each block in the mean.
     n_models : int
         Number of models.
-    n_looks : int, default=100
-        Number of looks.
 
     Returns
     -------
@@ -329,12 +327,12 @@ def looks(
         As of `log_evidence`, at each look.
     """
     totals, weights = [], []
-    squares = np.zeros((n_looks, n_models, n_models))
+    squares = np.zeros((N_LOOKS, n_models, n_models))
     # Of weights that are all divided by the largest, which is known at the end.
     for losses, part in blocks:
         n_rows = losses.shape[1]
-        stops = np.arange(n_looks + 1) * n_rows // n_looks
-        sums = np.zeros((n_looks, n_models))
+        stops = np.arange(N_LOOKS + 1) * n_rows // N_LOOKS
+        sums = np.zeros((N_LOOKS, n_models))
         weight = part / n_rows
         for look, (start, stop) in enumerate(pairwise(stops.tolist())):
             if stop > start:

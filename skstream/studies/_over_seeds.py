@@ -372,10 +372,7 @@ class StreamStudy(StudyOfModels):
             If there are fewer than two models or different streams, a value is NaN, or it is not
             known which direction of the measure is the better one.
         """
-        ranked: FriedmanNemenyiResult = self._tested(
-            friedman_nemenyi, metric, forgetting, models, value, options
-        )
-        return ranked
+        return self._tested(friedman_nemenyi, metric, forgetting, models, value, options)
 
     def compare(
         self,
@@ -411,10 +408,7 @@ class StreamStudy(StudyOfModels):
         ValueError
             As of `rank`.
         """
-        best: BestModelResult = self._tested(
-            compare_with_best, metric, forgetting, models, value, options
-        )
-        return best
+        return self._tested(compare_with_best, metric, forgetting, models, value, options)
 
     def _tested(
         self,

@@ -68,20 +68,17 @@ class StudyOfModels(SavedStudy):
     @property
     def model_names(self) -> list[str]:
         """Names of the models."""
-        names: list[str] = self._first.model_names
-        return names
+        return self._first.model_names
 
     @property
     def metric_names(self) -> list[str]:
         """Names of the measures."""
-        names: list[str] = self._first.metric_names
-        return names
+        return self._first.metric_names
 
     @property
     def forgetting_names(self) -> list[str]:
         """Names of the forgetting mechanisms."""
-        names: list[str] = self._first.forgetting_names
-        return names
+        return self._first.forgetting_names
 
     def _check_alike(self, parts: Mapping[str, Any]) -> None:
         """Raise an error if parts, by what they are of, cannot be compared."""
@@ -268,8 +265,7 @@ class SeedStudy(StudyOfModels):
         values : ndarray of shape (n_checkpoints,)
             Means; NaN where a seed has no value.
         """
-        values: np.ndarray = self.curve(model, metric, forgetting=forgetting).mean(axis=1)
-        return values
+        return self.curve(model, metric, forgetting=forgetting).mean(axis=1)
 
     def std(
         self, model: str, metric: str | None = None, *, forgetting: str | None = None

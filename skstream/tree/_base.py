@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.base import ForgetfulFit, check_classes, check_labels, check_rows, check_weight
+from skstream.base import (
+    ForgetfulFit,
+    check_labelled,
+    check_rows,
+)
 from skstream.preprocessing._categories import MISSING, MixedTypes, Numbering, encode, kind_of
 from skstream.streams._values import (
     Factorized,
@@ -24,7 +27,6 @@ from skstream.streams._values import (
 )
 from skstream.tree._arrays import Settings
 from skstream.tree._core import ADAPTIVE, BAYES, ENTROPY, GINI, MAJORITY
-from skstream.utils._labels import LabelSpace
 from skstream.utils._rows import best_columns, take_rows
 from skstream.utils._sklearn import Interval, StrOptions
 
@@ -292,11 +294,7 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         X = check_rows(self, X, reset=not self.__sklearn_is_fitted__())
-        y = check_labels(self, y)
-        check_consistent_length(X, y)
-        weight = check_weight(sample_weight, len(y))
-        check_classes(self, classes)
-        codes = LabelSpace(self.classes_).encode(y)
+        _, codes, weight = check_labelled(self, X, y, classes, sample_weight)
         weight = np.ones(len(codes)) if weight is None else weight
         kept = np.flatnonzero(weight > 0)
         if len(kept) == 0:
@@ -381,8 +379,7 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
             Labels.
         """
         codes = best_columns(self.predict_proba(X))
-        answers: NDArray[Any] = self.classes_[codes]
-        return answers
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probabilities of the classes for each row.

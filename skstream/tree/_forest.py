@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from skstream.core.detector import fresh_detector
 from skstream.drift import ADWIN, DriftDetector
 from skstream.tree._arrays import (
     Rows,
@@ -27,7 +27,7 @@ from skstream.tree._arrays import (
 from skstream.tree._base import Bools, Codes, Floats, Read, TreeLearner
 from skstream.utils._rows import best_columns
 from skstream.utils._seeds import derive_seed, drawn_seed, poisson_weights
-from skstream.utils._sklearn import Interval, StrOptions
+from skstream.utils._sklearn import HasMethods, Interval, StrOptions
 
 # Rows that a tree learns before it is found out whether it has been replaced in between.
 _AT_ONCE = 2048
@@ -241,8 +241,8 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         ],
         "subspace": [StrOptions({"leaf", "tree"})],
         "mean_weight": [Interval(Real, 0, 100, closed="right")],
-        "warning_detector": [StrOptions({"default"}), DriftDetector, None],
-        "drift_detector": [StrOptions({"default"}), DriftDetector, None],
+        "warning_detector": [StrOptions({"default"}), HasMethods("update"), None],
+        "drift_detector": [StrOptions({"default"}), HasMethods("update"), None],
         "random_state": ["random_state"],
     }
 
@@ -355,7 +355,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         if isinstance(detector, str):
             delta = {"warning": 0.01, "drift": 0.001}[which]
             return ADWIN(delta=delta, direction="up")
-        return None if detector is None else clone(detector)
+        return None if detector is None else fresh_detector(detector)
 
     def _new_model(self, n_features: int, n_classes: int) -> Forest:
         places = []

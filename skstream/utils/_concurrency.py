@@ -9,6 +9,11 @@ from threading import RLock
 from types import FrameType
 from typing import Any, TypeVar, cast
 
+try:  # without Python's search for the names of handlers, which takes as long as a short update
+    from _signal import signal as _set_handler  # type: ignore[import-not-found, unused-ignore]
+except ImportError:
+    from signal import signal as _set_handler
+
 
 class Exclusive:
     """Base of objects with `exclusive` methods; the lock is not pickled."""
@@ -90,11 +95,11 @@ def deferred_interrupt() -> Iterator[Held]:
             held.received = True
             last.append((number, frame))
 
-    previous = signal.signal(signal.SIGINT, hold)
+    previous = _set_handler(signal.SIGINT, hold)
     try:
         yield held
     finally:
-        signal.signal(signal.SIGINT, previous)
+        _set_handler(signal.SIGINT, previous)
     if last and callable(previous):
         previous(*last[-1])
 

@@ -496,9 +496,9 @@ def lags_before(
     return lags_after(history, codes[known], n_lags)[np.cumsum(known) - known]
 
 
-def ordered_classes(given: Any, name: str = "classes") -> NDArray[Any]:
+def ordered_classes(given: Any) -> NDArray[Any]:
     """Distinct labels in the order given, in which probabilities by position are."""
-    classes = find_classes(given, name)
+    classes = find_classes(given, "classes")
     codes = dict.fromkeys(LabelSpace(classes).encode(given).tolist())
     return classes[[code for code in codes if code != NO_LABEL]]
 
@@ -540,8 +540,7 @@ def _targets(y: Any, first_row: int) -> NDArray[np.float64]:
 
 def is_given(codes: NDArray[Any]) -> NDArray[np.bool_]:
     """Where there is a label or an answer: a code that is not -1, or a number."""
-    given: NDArray[np.bool_] = ~np.isnan(codes) if codes.dtype.kind == "f" else codes != NO_LABEL
-    return given
+    return ~np.isnan(codes) if codes.dtype.kind == "f" else codes != NO_LABEL
 
 
 def encode_together(

@@ -198,8 +198,8 @@ def take_rows(X: Any, rows: slice | NDArray[np.intp]) -> Any:
     """Rows of `X` in a slice or at an index: a view where they are consecutive, else a copy."""
     if not isinstance(rows, slice):
         n = len(rows)
-        if n and rows[-1] - rows[0] == n - 1 and (n < 3 or bool((np.diff(rows) == 1).all())):
-            start = int(rows[0])
+        start = rows.item(0) if n else 0
+        if n == 1 or (n and rows.item(-1) - start == n - 1 and bool((np.diff(rows) == 1).all())):
             if start == 0 and n == X.shape[0]:
                 return X
             rows = slice(start, start + n)
@@ -259,6 +259,9 @@ def own_rows(rows: Any) -> Any:
 
 
 def _own_frame(rows: Any) -> Any:
+    # Of columns of several types pandas makes a new array, in which no stride is negative.
+    if not getattr(getattr(rows, "_mgr", None), "is_single_block", True):
+        return rows.copy()
     values = rows.to_numpy()
     if all(stride >= 0 for stride in values.strides):
         return rows.copy()
@@ -275,8 +278,7 @@ def not_finite(rows: Any) -> NDArray[np.bool_]:
         finite = np.isfinite(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError):
         finite = np.ones((rows.shape[0], 1), dtype=bool)
-    bad: NDArray[np.bool_] = np.any(~finite, axis=1)
-    return bad
+    return np.any(~finite, axis=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,16 +354,14 @@ def _how_ordered(found: list[Any] | None, names: list[Any] | None) -> str:
 def row_sums(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """``X.sum(axis=1, keepdims=True)``, to the last bit."""
     if X.shape[1] != 2:  # of more, the order of the sum is NumPy's own
-        total: NDArray[np.float64] = X.sum(axis=1, keepdims=True)
-        return total
+        return X.sum(axis=1, keepdims=True)
     return X[:, :1] + X[:, 1:]
 
 
 def best_columns(X: NDArray[np.float64]) -> NDArray[np.int64]:
     """``X.argmax(axis=1)``: of equal numbers the first, and NaN before any number."""
     if X.shape[1] != 2:
-        best: NDArray[np.int64] = X.argmax(axis=1).astype(np.int64, copy=False)
-        return best
+        return X.argmax(axis=1).astype(np.int64, copy=False)
     first, second = X[:, 0], X[:, 1]
     is_second: NDArray[np.bool_] = ~(second <= first) & (first == first)
     return is_second.astype(np.int64)

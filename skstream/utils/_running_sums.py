@@ -61,8 +61,7 @@ def _faded_sums(faded_start: ArrayLike, steps: Floats, fading_factor: float) -> 
         return steps
     from scipy.signal import lfilter  # slow to import, and needed only here
 
-    sums: Floats = lfilter([1.0], [1.0, -fading_factor], steps, axis=0, zi=faded_start)[0]
-    return sums
+    return lfilter([1.0], [1.0, -fading_factor], steps, axis=0, zi=faded_start)[0]
 
 
 def prefix_sums(values: NDArray[Any]) -> NDArray[Any]:

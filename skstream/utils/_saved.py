@@ -31,7 +31,7 @@ NOT_SAVED = {"is_saved": False}
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path whose file replaces `path` once the block ends without an error.
 
     At any moment `path` is either the old file or the complete new file, even if the process is
@@ -44,9 +44,6 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
     path : str or path-like
         File to write. A link stays a link: what it points to is replaced. A device or a pipe is
         written to directly.
-    flush : bool, default=True
-        Whether to wait until the file is on the disk. Without, it is complete or not there after
-        the process was killed, but a loss of power may cut it.
 
     Yields
     ------
@@ -92,9 +89,8 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
         yield temporary
-        if flush:
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
         os.replace(temporary, target)
     except OSError as error:
         if error.errno is None or error.filename is not None:
@@ -104,13 +100,12 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
     finally:
         with suppress(OSError):
             temporary.unlink()
-    if flush:
-        with suppress(OSError):  # where the system cannot, the file is complete in any case
-            descriptor = os.open(target.parent, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+    with suppress(OSError):  # where the system cannot, the file is complete in any case
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def no_such_file(path: str | os.PathLike[str]) -> FileNotFoundError:
@@ -199,7 +194,7 @@ def _plain_array(array: np.ndarray) -> np.ndarray:
 # -- files
 
 
-def save_npz(path: str | Path, value: Any, *, compress: bool = True) -> Path:
+def save_npz(path: str | Path, value: Any) -> Path:
     """Write an object to one NPZ file, completely or not at all; return its path.
 
     ``.npz`` is appended where the path has no suffix.
@@ -209,7 +204,7 @@ def save_npz(path: str | Path, value: Any, *, compress: bool = True) -> Path:
     arrays: Arrays = {}
     data = as_data(value, arrays)
     header = {"format": FORMAT, "parts": sorted(arrays), **data}  # no checksum is of names
-    save: Any = np.savez_compressed if compress else np.savez
+    parts: Any = {"header": np.array(json.dumps(header, allow_nan=False)), **arrays}
     with atomic_write(path) as temporary, temporary.open("wb") as file:
-        save(file, header=np.array(json.dumps(header, allow_nan=False)), **arrays)
+        np.savez_compressed(file, **parts)
     return path

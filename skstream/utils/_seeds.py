@@ -146,8 +146,7 @@ def _poisson_cdf(mean: float) -> NDArray[np.float64]:
         else math.exp(k * log - mean - math.lgamma(k + 1))
         for k in range(n)
     ]
-    cdf: NDArray[np.float64] = np.cumsum(shares)
-    return cdf
+    return np.cumsum(shares)
 
 
 def poisson_weights(
@@ -211,8 +210,7 @@ def mixed(numbers: Hashes) -> Hashes:
     """
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    hashes: Hashes = numbers ^ (numbers >> np.uint64(31))
-    return hashes
+    return numbers ^ (numbers >> np.uint64(31))
 
 
 def row_hashes(X: Any) -> Hashes:
@@ -241,8 +239,7 @@ def row_hashes(X: Any) -> Hashes:
         return hashes
     bits = _bits(X if X.ndim == 2 else X[:, np.newaxis])
     columns_of_bits = np.arange(bits.shape[1], dtype=np.uint64)
-    total: Hashes = _scattered(bits, columns_of_bits).sum(axis=1, dtype=np.uint64)
-    return total
+    return _scattered(bits, columns_of_bits).sum(axis=1, dtype=np.uint64)
 
 
 def uniform_draws(hashes: Hashes, weight_learnt: Floats, seed: int) -> Floats:
@@ -273,22 +270,19 @@ def _sparse_hashes(X: Any) -> Hashes:
         X.sum_duplicates()
     parts = _scattered(_bits(X.data), X.indices.astype(np.uint64))
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(parts, dtype=np.uint64)])
-    rows: Hashes = sums[X.indptr[1:]] - sums[X.indptr[:-1]]  # wraps around, and back
-    return rows
+    return sums[X.indptr[1:]] - sums[X.indptr[:-1]]  # wraps around, and back
 
 
 def _scattered(bits: Hashes, columns: Hashes) -> Hashes:
     """Contribution of every value to its row: by value and column, 0 for a value of 0."""
-    parts: Hashes = np.where(bits == 0, bits, mixed(bits ^ mixed((columns + np.uint64(1)) * _STEP)))
-    return parts
+    return np.where(bits == 0, bits, mixed(bits ^ mixed((columns + np.uint64(1)) * _STEP)))
 
 
 def _bits(values: NDArray[Any]) -> Hashes:
     """64 bits per value; equal numbers have equal bits, and 0 has none."""
     if values.dtype.kind in "fiub":
         numbers = values.astype(np.float64) + 0.0  # -0.0 becomes 0.0
-        bits: Hashes = np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
-        return bits
+        return np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
     flat = [_bits_of_one(value) for value in values.ravel().tolist()]
     return np.array(flat, dtype=np.uint64).reshape(values.shape)
 

@@ -110,8 +110,7 @@ def output_container(transformer: Any) -> str:
 
 def wrapped_output(method: _Method) -> _Method:
     """Let a method answer in the container that ``transform`` was asked for; a decorator."""
-    wrapped: _Method = _wrap_method_output(method, "transform")
-    return wrapped
+    return _wrap_method_output(method, "transform")
 
 
 def metric_function(function: Any) -> bool:

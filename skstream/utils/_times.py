@@ -493,8 +493,8 @@ class Calendar:
 
 
 @lru_cache(maxsize=64)
-def calendar_of(period: str, zone: str | None = None) -> Calendar:
-    """Return the periods that a text names, such as ``"7D"``, ``"12h"`` or ``"MS"``.
+def calendar_of(period: str | timedelta, zone: str | None = None) -> Calendar:
+    """Return the periods of a length, or that a text names, as ``"7D"``, ``"12h"`` or ``"MS"`` do.
 
     Raises
     ------
@@ -510,8 +510,10 @@ def calendar_of(period: str, zone: str | None = None) -> Calendar:
             f"time_zone={zone!r} is no time zone that is known here. Give its name, such as "
             "'Europe/Berlin'; on Windows they come with the package tzdata."
         ) from error
-    length = parse_duration(period if period[:1].isdigit() else f"1{period.strip()}")
-    if length:
+    length: Any = period
+    if isinstance(period, str):
+        length = parse_duration(period if period[:1].isdigit() else f"1{period.strip()}")
+    if length is not None and length > timedelta(0):
         return Calendar(length, None, place)
     wrong = (
         f"{period!r} is no period that a clock can count. Give a duration in {UNITS}, such as "

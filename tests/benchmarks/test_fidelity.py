@@ -83,9 +83,7 @@ def test_the_page_is_what_the_record_says() -> None:
 
 
 @pytest.mark.parametrize(("paper", "item"), ITEMS, ids=IDS)
-def test_every_row_in_words_has_a_verdict_and_what_does_not_hold_a_reason(
-    paper: str, item: Item
-) -> None:
+def test_every_row_in_words_has_a_verdict_and_what_does_not_hold_a_reason(paper, item):
     said = fidelity.judged()
     for row in fidelity.rows_of(RECORD, paper, item):
         found, why = fidelity.verdict(item, row, said)

@@ -11,9 +11,10 @@ from sklearn.svm import SVC
 
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.temporal import TemporalCorrection
+from tests._examples import newest_alone
 
 pytest.importorskip("river")
-from river import base, compose, ensemble, preprocessing
+from river import base, checks, compose, ensemble, preprocessing
 
 from skstream.compat import from_river, to_river
 
@@ -88,8 +89,8 @@ def test_a_fitted_estimator_goes_on() -> None:
 
 
 def test_what_is_not_taken() -> None:
-    with pytest.raises(ValueError, match=r"SGDClassifier must know all labels.*classes="):
-        to_river(SGDClassifier())
+    with pytest.raises(ValueError, match="n_kept must be"):
+        to_river(SGDClassifier(), n_kept=0)
     with pytest.raises(TypeError, match="MiniBatchKMeans is neither"):
         to_river(MiniBatchKMeans())
     with pytest.raises(TypeError, match="no partial_fit"):
@@ -98,3 +99,63 @@ def test_what_is_not_taken() -> None:
         model = to_river(SGDClassifier(), classes=[0, 1])
         model.learn_one({0: 1.0}, 1)
         model.predict_proba_one({0: 1.0})
+
+
+def coming(n=40):
+    """Rows whose labels and features come one after another, and go again."""
+    for row in range(n):
+        values = {f"x{i}": float(v) for i, v in enumerate(RNG.normal(size=4)) if i <= row / 10}
+        if row % 7 == 3:
+            del values["x0"]
+        yield values, "abc"[int(RNG.integers(0, 1 + min(row // 8, 2)))]
+
+
+@pytest.mark.parametrize("n_kept", [1000, 12])
+def test_labels_and_features_that_were_not_known(n_kept) -> None:
+    estimator = SGDClassifier(loss="log_loss", random_state=0)
+    model, kept, began = to_river(estimator, missing=0.0, n_kept=n_kept), [], 0
+    assert model.predict_one({}) is None
+    labels, names = set(), []
+    for number, (x, y) in enumerate(coming()):
+        new = [name for name in x if name not in names]
+        if new or y not in labels:
+            began = max(0, number + 1 - n_kept)
+        labels.add(y)
+        names += new
+        kept.append((x, y))
+        model.learn_one(x, y)
+        if len(labels) == 1:
+            assert model.predict_one(x) == y and model.predict_proba_one(x) == {y: 1.0}
+            continue
+        # As one that has known labels and features before, and began with the rows kept.
+        told = to_river(estimator, classes=sorted(labels), features=names, missing=0.0)
+        for row, label in kept[began:]:
+            told.learn_one(row, label)
+        assert model.predict_proba_one(x) == told.predict_proba_one(x)
+        assert set(model.predict_proba_one(x)) == labels
+    for same in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert same.predict_proba_one(x) == model.predict_proba_one(x)
+    assert model.clone().predict_one(x) is None
+
+
+def test_a_row_that_fails_is_not_kept() -> None:
+    model = to_river(SGDRegressor(random_state=0), missing=0.0)
+    model.learn_one({"a": 1.0}, 1.0)
+    expected = model.predict_one({"a": 1.0})
+    for x, y in (({"a": 1.0, "b": "text"}, 1.0), ({"c": 1.0}, np.nan)):
+        with pytest.raises((TypeError, ValueError)):
+            model.learn_one(x, y)
+    assert model.predict_one({"a": 1.0, "b": 5.0}) == expected
+    model.learn_one({"a": 1.0, "d": 0.0}, 1.0)
+    assert list(model._columns) == ["a", "d"]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [pytest.param(SGDClassifier(loss="log_loss"), marks=newest_alone), SGDRegressor()],
+)
+def test_checks_of_river(estimator) -> None:
+    model = to_river(estimator.set_params(random_state=0), missing=0.0)
+    for check in checks.yield_checks(model):
+        if check.__name__ != "check_bounded_memory_growth":  # it takes long
+            check(model.clone())

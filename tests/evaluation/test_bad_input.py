@@ -8,22 +8,8 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    MeanRegressor,
-    ModelError,
-    Persistent,
-    PersistentRegressor,
-    PrequentialEvaluator,
-    RunOptions,
-    prequential_predict,
-)
-from skstream.pipeline import make_stream_pipeline
+import skstream as sk
 from skstream.preprocessing import StreamImputer, StreamOneHotEncoder
-from skstream.streams import as_stream
 
 pandas = pytest.importorskip("pandas")
 
@@ -33,7 +19,7 @@ NUMBERS = pandas.DataFrame({"x": rng.normal(size=20), "z": rng.normal(size=20)})
 FRAME = NUMBERS.assign(c=rng.choice(list("abc"), 20))
 SGD = SGDClassifier(random_state=0)
 PARTS = [("n", StandardScaler(), ["x", "z"]), ("c", StreamOneHotEncoder(max_categories=5), ["c"])]
-MIXED = make_stream_pipeline(ColumnTransformer(PARTS), SGD)
+MIXED = sk.make_stream_pipeline(ColumnTransformer(PARTS), SGD)
 
 
 def with_cell(frame, row, name, value):
@@ -58,26 +44,26 @@ CONTAINERS = {
 def test_a_text_among_numbers_is_named(container, value, engine):
     X = CONTAINERS[container](with_cell(NUMBERS, 13, "z", value))
     with pytest.raises(
-        ModelError, match=r"answering row 13: ValueError: .*could not conv"
+        sk.ModelError, match=r"answering row 13: ValueError: .*could not conv"
     ) as error:
-        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+        sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=engine == "auto")).evaluate(
             SGD, X, LABELS
         )
     assert error.value.row == 13
     assert error.value.result.checkpoints[-1] == 13  # nothing is lost
 
 
-@pytest.mark.parametrize("evaluator", [PrequentialEvaluator, DelayedEvaluator])
+@pytest.mark.parametrize("evaluator", [sk.PrequentialEvaluator, sk.DelayedEvaluator])
 def test_a_text_among_numbers_of_mixed_columns_is_named(evaluator):
-    delay = {"delay": 2} if evaluator is DelayedEvaluator else {}
-    with pytest.raises(ModelError, match=r"row 13: .*'bad'"):
+    delay = {"delay": 2} if evaluator is sk.DelayedEvaluator else {}
+    with pytest.raises(sk.ModelError, match=r"row 13: .*'bad'"):
         evaluator("accuracy", **delay).evaluate(MIXED, with_cell(FRAME, 13, "z", "bad"), LABELS)
 
 
 def test_the_row_of_a_batch_is_named():
     X = with_cell(NUMBERS, 13, "z", "bad")
-    with pytest.raises(ModelError, match=r"rows 11 to 15: .*'bad'"):
-        PrequentialEvaluator("accuracy", batch_size=5).evaluate(SGD, X, LABELS)
+    with pytest.raises(sk.ModelError, match=r"rows 11 to 15: .*'bad'"):
+        sk.PrequentialEvaluator("accuracy", batch_size=5).evaluate(SGD, X, LABELS)
 
 
 @pytest.mark.parametrize("value", [np.nan, None, np.inf, -np.inf])
@@ -85,22 +71,22 @@ def test_the_row_of_a_batch_is_named():
 def test_the_row_of_a_number_that_is_not_finite_is_named(container, value):
     X = CONTAINERS[container](with_cell(NUMBERS, 13, "z", value).astype(float))
     kind = "infinity" if np.isinf(value or 0.0) else "NaN"
-    with pytest.raises(ModelError, match=f"row 13: ValueError: Input X contains {kind}"):
-        PrequentialEvaluator("accuracy").evaluate(SGD, X, LABELS)
+    with pytest.raises(sk.ModelError, match=f"row 13: ValueError: Input X contains {kind}"):
+        sk.PrequentialEvaluator("accuracy").evaluate(SGD, X, LABELS)
 
 
 def test_the_row_of_dates_is_named():
     X = NUMBERS.assign(z=pandas.date_range("2020", periods=20))
-    with pytest.raises(ModelError, match="learning row 0: "):
-        PrequentialEvaluator("accuracy").evaluate(SGD, X, LABELS)
+    with pytest.raises(sk.ModelError, match="learning row 0: "):
+        sk.PrequentialEvaluator("accuracy").evaluate(SGD, X, LABELS)
 
 
 def test_an_all_missing_column():
     gaps = NUMBERS.assign(z=np.nan)
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
-    with pytest.raises(ModelError, match=r"learning row 0: .*NaN"):
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
+    with pytest.raises(sk.ModelError, match=r"learning row 0: .*NaN"):
         evaluator.evaluate(SGD, gaps, LABELS)
-    evaluator.evaluate(make_stream_pipeline(StreamImputer(), SGD), gaps, LABELS)
+    evaluator.evaluate(sk.make_stream_pipeline(StreamImputer(), SGD), gaps, LABELS)
     evaluator.evaluate(MIXED, FRAME.assign(c=None), LABELS)
 
 
@@ -108,9 +94,9 @@ def test_columns_in_another_order():
     message = r"column 0 is 'z', but it was 'x'.*same order, as X\[\['x', 'z'\]\] has them"
     parts = [(NUMBERS[:10], LABELS[:10]), (NUMBERS[10:][["z", "x"]], LABELS[10:])]
     with pytest.raises(ValueError, match=message) as error:
-        PrequentialEvaluator("accuracy").evaluate(SGD, parts, classes=[0, 1])
+        sk.PrequentialEvaluator("accuracy").evaluate(SGD, parts, classes=[0, 1])
     assert error.value.result.checkpoints[-1] == 10
-    run = PrequentialEvaluator("accuracy").start(SGD, classes=[0, 1])
+    run = sk.PrequentialEvaluator("accuracy").start(SGD, classes=[0, 1])
     run.update(*parts[0])
     with pytest.raises(ValueError, match=message):
         run.update(*parts[1])
@@ -123,20 +109,20 @@ def test_columns_in_another_order():
 def test_two_columns_of_one_name():
     message = "Columns 0 and 1 of X have the same name, 'x'"
     with pytest.raises(ValueError, match=message):
-        as_stream(FRAME.set_axis(["x", "x", "c"], axis=1), LABELS)
-    run = PrequentialEvaluator("accuracy").start(SGD, classes=[0, 1])
+        sk.as_stream(FRAME.set_axis(["x", "x", "c"], axis=1), LABELS)
+    run = sk.PrequentialEvaluator("accuracy").start(SGD, classes=[0, 1])
     with pytest.raises(ValueError, match=message):
         run.update(NUMBERS.set_axis(["x", "x"], axis=1), LABELS)
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 def test_a_category_that_turns_number(engine):
-    evaluator = PrequentialEvaluator(
-        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+    evaluator = sk.PrequentialEvaluator(
+        "accuracy", random_state=0, run=sk.RunOptions(kernels=engine == "auto")
     )
     later = FRAME[10:].assign(c=np.arange(10))
     with pytest.raises(
-        ModelError, match=r"row 10: .*Column 'c' holds 0, a number, and in the rows"
+        sk.ModelError, match=r"row 10: .*Column 'c' holds 0, a number, and in the rows"
     ):
         evaluator.evaluate(MIXED, [(FRAME[:10], LABELS[:10]), (later, LABELS[10:])], classes=[0, 1])
     whole = [(FRAME[:10].astype({"c": "category"}), LABELS[:10]), (FRAME[10:], LABELS[10:])]
@@ -150,7 +136,7 @@ def test_a_category_that_turns_number(engine):
 X, y = rng.normal(size=(20, 3)), np.array(["down", "up"] * 10)
 
 
-def live(evaluator=PrequentialEvaluator, model=None, classes=("down", "up")):
+def live(evaluator=sk.PrequentialEvaluator, model=None, classes=("down", "up")):
     model = SGDClassifier(random_state=0) if model is None else model
     return evaluator("accuracy" if classes else "mae").start(model, classes=classes)
 
@@ -160,7 +146,7 @@ def test_a_row_without_its_second_dimension_gets_advice_for_both_meanings():
     with pytest.raises(ValueError, match=message):
         live().update(X[0], y[:1])
     with pytest.raises(ValueError, match=message):
-        as_stream(X[0], y[:3])
+        sk.as_stream(X[0], y[:3])
 
 
 def test_a_text_is_never_read_letter_by_letter():
@@ -169,15 +155,15 @@ def test_a_text_is_never_read_letter_by_letter():
     with pytest.raises(TypeError, match="y is the text 'ab'"):
         live(classes=["a", "b"]).update(X[:2], "ab")
     with pytest.raises(TypeError, match="y is the text b'ab'"):
-        as_stream(X[:2], b"ab")
+        sk.as_stream(X[:2], b"ab")
     with pytest.raises(TypeError, match="id is the text 'ab'"):
-        as_stream(X[:2], y[:2], id="ab")
+        sk.as_stream(X[:2], y[:2], id="ab")
     with pytest.raises(TypeError, match="classes is the text 'ab'"):
         live(classes="ab")
 
 
 def test_a_text_is_no_list_of_ids_or_labels_in_delayed_runs():
-    run = live(DelayedEvaluator, classes=["a", "b"])
+    run = live(sk.DelayedEvaluator, classes=["a", "b"])
     with pytest.raises(ValueError, match="ids is 'pq', which is one id"):
         run.ask(X[:2], "pq")
     run.ask(X[:2], ["p", "q"])
@@ -194,7 +180,7 @@ def test_a_text_is_no_list_of_ids_or_labels_in_delayed_runs():
 def test_one_value_is_no_list_of_labels(wrong):
     with pytest.raises(TypeError, match=f"y is {wrong}.*one value per row"):
         live().update(X[:1], wrong)
-    run = live(DelayedEvaluator, SGDRegressor(), classes=None)
+    run = live(sk.DelayedEvaluator, SGDRegressor(), classes=None)
     run.ask(X[:1], ["p"])
     with pytest.raises(TypeError, match=f"y is {wrong}.*one value per row"):
         run.label(["p"], wrong)
@@ -210,21 +196,21 @@ halves, thirds = np.arange(60) % 2, np.arange(60) % 3
 @pytest.mark.parametrize("models", ["sgd", ["sgd"], {"sgd": "sgd"}])
 def test_a_text_in_place_of_a_model_is_named(models):
     with pytest.raises(TypeError, match=r"is the text 'sgd', and a model is an estimator.*command"):
-        PrequentialEvaluator().evaluate(models, rows, halves)
+        sk.PrequentialEvaluator().evaluate(models, rows, halves)
 
 
 def test_classes_of_mixed_types_are_not_blamed_on_y():
     mixed = ["up", 1, "down"]
     with pytest.raises(TypeError, match="The labels in classes cannot be sorted"):
-        PrequentialEvaluator().evaluate(SGDClassifier(), rows, halves, classes=mixed)
+        sk.PrequentialEvaluator().evaluate(SGDClassifier(), rows, halves, classes=mixed)
     with pytest.raises(TypeError, match="The labels in classes cannot be sorted"):
-        PrequentialEvaluator().start(SGDClassifier(), classes=mixed)
+        sk.PrequentialEvaluator().start(SGDClassifier(), classes=mixed)
     with pytest.raises(TypeError, match="The labels in classes cannot be sorted"):
-        prequential_predict(SGDClassifier(), rows, halves, classes=mixed)
+        sk.prequential_predict(SGDClassifier(), rows, halves, classes=mixed)
     with pytest.raises(ValueError, match="classes holds no label"):
-        PrequentialEvaluator().evaluate(SGDClassifier(), rows, halves, classes=[])
+        sk.PrequentialEvaluator().evaluate(SGDClassifier(), rows, halves, classes=[])
     with pytest.raises(ValueError, match=r"y holds the number 0\.5"):
-        PrequentialEvaluator().evaluate(SGDClassifier(), rows, halves + 0.5)
+        sk.PrequentialEvaluator().evaluate(SGDClassifier(), rows, halves + 0.5)
 
 
 @pytest.mark.filterwarnings("ignore:Model 'm' learns with GaussianNB")
@@ -233,13 +219,13 @@ def test_classes_of_mixed_types_are_not_blamed_on_y():
     [
         SGDClassifier(random_state=0).fit(rows, thirds),
         GaussianNB().fit(rows, thirds),
-        make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0)).fit(rows, thirds),
+        sk.make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0)).fit(rows, thirds),
         FrozenEstimator(GaussianNB().fit(rows, thirds)),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_a_fitted_model_of_more_classes_is_refused_before_the_first_row(model):
-    evaluator = PrequentialEvaluator("accuracy")
+    evaluator = sk.PrequentialEvaluator("accuracy")
     message = r"with the classes \[0, 1, 2\], and may answer \[2\].*Pass classes=\[0, 1, 2\]"
     with pytest.raises(ValueError, match=message):
         evaluator.evaluate({"m": model}, rows, halves, warm_start=True)
@@ -250,7 +236,7 @@ def test_a_fitted_model_of_more_classes_is_refused_before_the_first_row(model):
 
 
 def test_fitted_models_of_the_same_or_no_classes_start_warm():
-    evaluator = PrequentialEvaluator()
+    evaluator = sk.PrequentialEvaluator()
     evaluator.evaluate(
         SGDClassifier(random_state=0).fit(rows, halves), rows, halves, warm_start=True
     )
@@ -264,18 +250,20 @@ def test_fitted_models_of_the_same_or_no_classes_start_warm():
 def test_probabilities_that_a_loss_does_not_have_name_the_loss(engine, scaled):
     model = SGDClassifier(random_state=0)
     if scaled:
-        model = make_stream_pipeline(StandardScaler(), model)
-    with pytest.raises(ModelError, match=r"row 1: .*not available for loss='hinge'"):
-        prequential_predict(model, rows, halves, method="predict_proba", kernels=engine == "auto")
+        model = sk.make_stream_pipeline(StandardScaler(), model)
+    with pytest.raises(sk.ModelError, match=r"row 1: .*not available for loss='hinge'"):
+        sk.prequential_predict(
+            model, rows, halves, method="predict_proba", kernels=engine == "auto"
+        )
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_a_gaussian_nb_without_an_answer_is_named_with_its_row(engine, scaled):
-    model = make_stream_pipeline(StandardScaler(), GaussianNB()) if scaled else GaussianNB()
-    with pytest.raises(ModelError, match=r"row 1: it gave no answer"):
-        prequential_predict(
+    model = sk.make_stream_pipeline(StandardScaler(), GaussianNB()) if scaled else GaussianNB()
+    with pytest.raises(sk.ModelError, match=r"row 1: it gave no answer"):
+        sk.prequential_predict(
             model, np.round(rows), halves, method="predict_proba", kernels=engine == "auto"
         )
 
@@ -283,17 +271,17 @@ def test_a_gaussian_nb_without_an_answer_is_named_with_its_row(engine, scaled):
 @pytest.mark.parametrize("model", [SGDClassifier(), SGDRegressor()])
 def test_predictions_of_no_row_warn(model):
     with pytest.warns(UserWarning, match=r"No row was asked.*first 100 rows.*and 60 came"):
-        assert len(prequential_predict(model, rows, halves, n_warmup=100)) == 0
+        assert len(sk.prequential_predict(model, rows, halves, n_warmup=100)) == 0
     with pytest.warns(UserWarning, match=r"No row was asked.*all 60 weights are 0"):
-        assert len(prequential_predict(model, rows, halves, sample_weight=np.zeros(60))) == 0
+        assert len(sk.prequential_predict(model, rows, halves, sample_weight=np.zeros(60))) == 0
     with pytest.warns(UserWarning, match=r"No row was asked.*and 1 came"):
         unlabelled = np.array([1.0] + [np.nan] * 59)
         options = {"missing_labels": "skip", "n_warmup": 2, "classes": [0, 1]}
-        prequential_predict(model, rows, unlabelled, **options)
+        sk.prequential_predict(model, rows, unlabelled, **options)
 
 
 @pytest.mark.parametrize(
-    "evaluator", [PrequentialEvaluator("accuracy"), DelayedEvaluator("accuracy", delay=1)]
+    "evaluator", [sk.PrequentialEvaluator("accuracy"), sk.DelayedEvaluator("accuracy", delay=1)]
 )
 def test_weights_that_are_all_zero_are_the_reason_given(evaluator):
     with pytest.warns(UserWarning, match=r"No row was scored.*all 60 weights are 0"):
@@ -301,8 +289,8 @@ def test_weights_that_are_all_zero_are_the_reason_given(evaluator):
 
 
 def test_options_that_a_test_does_not_have():
-    result = PrequentialEvaluator("accuracy").evaluate(
-        {"a": Persistent(), "b": MajorityClass()}, np.zeros((50, 1)), np.arange(50) % 3
+    result = sk.PrequentialEvaluator("accuracy").evaluate(
+        {"a": sk.Persistent(), "b": sk.MajorityClass()}, np.zeros((50, 1)), np.arange(50) % 3
     )
     with pytest.raises(TypeError, match=r"'anytime' has no option 'alfa'. Did you mean 'alpha'\?"):
         result.compare("a", "b", alfa=0.1)
@@ -317,8 +305,8 @@ def test_bounds_that_do_not_hold_name_the_model_and_the_row():
     halves[50] = 30.0
     weight = np.ones(60)
     weight[:20] = 0
-    result = PrequentialEvaluator("mae").evaluate(
-        {"p": PersistentRegressor(), "m": MeanRegressor()},
+    result = sk.PrequentialEvaluator("mae").evaluate(
+        {"p": sk.PersistentRegressor(), "m": sk.MeanRegressor()},
         np.zeros((60, 1)),
         halves,
         sample_weight=weight,
@@ -329,14 +317,14 @@ def test_bounds_that_do_not_hold_name_the_model_and_the_row():
 
 def test_arrays_of_arrow_are_labels(pa):
     halves = ["b", "a", "a"] * 10
-    evaluator = PrequentialEvaluator("accuracy")
+    evaluator = sk.PrequentialEvaluator("accuracy")
     rows = np.zeros((30, 1))
-    scores = evaluator.evaluate(Persistent(), rows, pa.array(halves)).scores
-    assert scores == evaluator.evaluate(Persistent(), rows, halves).scores
+    scores = evaluator.evaluate(sk.Persistent(), rows, pa.array(halves)).scores
+    assert scores == evaluator.evaluate(sk.Persistent(), rows, halves).scores
 
 
 @pytest.mark.parametrize(
-    "kind", [PrequentialEvaluator, KFoldEvaluator, HoldoutEvaluator, DelayedEvaluator]
+    "kind", [sk.PrequentialEvaluator, sk.KFoldEvaluator, sk.HoldoutEvaluator, sk.DelayedEvaluator]
 )
 @pytest.mark.parametrize(
     ("given", "words"),
@@ -351,21 +339,21 @@ def test_arrays_of_arrow_are_labels(pa):
     ],
 )
 def test_parameters_of_other_libraries_lead_to_ours(kind, given, words):
-    if kind is HoldoutEvaluator and "forgetting" in words:
+    if kind is sk.HoldoutEvaluator and "forgetting" in words:
         words = ""  # each set of held-out rows is scored on its own
     with pytest.raises(TypeError, match=f"{kind.__name__} has no parameter .*{words}"):
         kind(**given)
     with pytest.raises(ValueError, match=f"{kind.__name__} has no parameter .*{words}"):
-        kind(**{"holdout": "next"} if kind is HoldoutEvaluator else {}).set_params(**given)
+        kind(**{"holdout": "next"} if kind is sk.HoldoutEvaluator else {}).set_params(**given)
 
 
 @pytest.mark.parametrize(
     ("kind", "given", "owner"),
     [
-        (PrequentialEvaluator, {"n_folds": 3}, "KFoldEvaluator"),
-        (KFoldEvaluator, {"delay": 3}, "DelayedEvaluator"),
-        (DelayedEvaluator, {"holdout": "next"}, "HoldoutEvaluator"),
-        (HoldoutEvaluator, {"batch_size": 3}, "PrequentialEvaluator"),
+        (sk.PrequentialEvaluator, {"n_folds": 3}, "KFoldEvaluator"),
+        (sk.KFoldEvaluator, {"delay": 3}, "DelayedEvaluator"),
+        (sk.DelayedEvaluator, {"holdout": "next"}, "HoldoutEvaluator"),
+        (sk.HoldoutEvaluator, {"batch_size": 3}, "PrequentialEvaluator"),
     ],
 )
 def test_a_parameter_of_another_evaluator_names_it(kind, given, owner):

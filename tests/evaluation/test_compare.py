@@ -25,13 +25,7 @@ from skstream.core.run.tape import Tape
 from skstream.evaluation import EvaluationResult
 from skstream.metrics import Measure, cost
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.stats import (
-    anytime_comparison,
-    friedman_nemenyi,
-    mcnemar,
-    mcnemar_curve,
-    q_statistic,
-)
+from skstream.stats import anytime_comparison, friedman_nemenyi, mcnemar, mcnemar_curve, q_statistic
 from skstream.streams import SEA, Sine, make_demo_stream
 from tests.evaluation._models import FailsLater
 

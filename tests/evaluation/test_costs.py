@@ -101,7 +101,15 @@ def test_live_calls_of_one_row_do_not_fill_the_memory():
     for row in range(1_500):
         run.update([[0.0]], [row % 2])
     (curve,) = run.result().costs["MajorityClass"].curves
-    assert 500 < len(curve) < 256 + 256 * np.log(1_500 / 256) + 2
+    assert 150 < len(curve) < 64 + 64 * np.log(1_500 / 64) + 2
+
+
+@pytest.mark.parametrize("curves", [[np.zeros((2, 2))], [np.zeros((2, 3))] * 2])
+def test_a_file_with_other_curves_of_costs_is_refused(curves, tmp_path):
+    result = PrequentialEvaluator("accuracy").evaluate(MajorityClass(), STREAM)
+    costs = {name: replace(cost, curves=curves) for name, cost in result.costs.items()}
+    with pytest.raises(ValueError, match="costs"):
+        load(replace(result, costs=costs).save(tmp_path / "r.npz"))
 
 
 def test_what_is_not_known_is_said():

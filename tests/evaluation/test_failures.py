@@ -12,23 +12,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    ModelError,
-    Persistent,
-    PersistentRegressor,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    TemporallyAugmented,
-    prequential_predict,
-)
+import skstream as sk
 from skstream.kernels import registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.pipeline import make_stream_pipeline
 from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import Scripted, numbered_rows
 
@@ -67,17 +53,17 @@ def quietly():
 
 
 def evaluate(evaluator, rows, chunk_size=300, **models):
-    models = {"fails": FailsAfter(), "persistent": Persistent(), **models}
+    models = {"fails": FailsAfter(), "persistent": sk.Persistent(), **models}
     with quietly():
         return evaluator.evaluate(models, as_stream(*rows, chunk_size=chunk_size))
 
 
 EVALUATORS = [
-    PrequentialEvaluator("accuracy", error_score=np.nan, random_state=0),
-    PrequentialEvaluator("accuracy", batch_size=20, error_score=np.nan, random_state=0),
-    KFoldEvaluator("accuracy", n_folds=3, error_score=np.nan, random_state=0),
-    DelayedEvaluator(
-        "accuracy", delay=5, error_score=np.nan, random_state=0, polling=Polling(n_bins=3)
+    sk.PrequentialEvaluator("accuracy", error_score=np.nan, random_state=0),
+    sk.PrequentialEvaluator("accuracy", batch_size=20, error_score=np.nan, random_state=0),
+    sk.KFoldEvaluator("accuracy", n_folds=3, error_score=np.nan, random_state=0),
+    sk.DelayedEvaluator(
+        "accuracy", delay=5, error_score=np.nan, random_state=0, polling=sk.Polling(n_bins=3)
     ),
 ]
 
@@ -106,11 +92,11 @@ def test_a_failed_model_keeps_what_came_before_for_any_chunking(evaluator, rows)
 def test_a_kernel_that_declines_keeps_what_came_before(rows):
     X, y = rows[0].copy(), rows[1]
     X[150, 0] = np.nan
-    evaluator = PrequentialEvaluator("accuracy", error_score=np.nan, random_state=0)
+    evaluator = sk.PrequentialEvaluator("accuracy", error_score=np.nan, random_state=0)
     results = [
         evaluate(evaluator, (X, y), size, sgd=SGDClassifier(random_state=0)) for size in (300, 40)
     ]
-    whole = prequential_predict(SGDClassifier(random_state=0), X[:150], y[:150], classes=set(y))
+    whole = sk.prequential_predict(SGDClassifier(random_state=0), X[:150], y[:150], classes=set(y))
     for result in results:
         assert "answering row 150" in result.failures["sgd"]
         np.testing.assert_array_equal(result.predictions("sgd", every_row=True)[1:150], whole)
@@ -118,7 +104,7 @@ def test_a_kernel_that_declines_keeps_what_came_before(rows):
 
 
 def test_rescoring_keeps_the_folds_that_did_not_fail(rows):
-    evaluator = KFoldEvaluator(
+    evaluator = sk.KFoldEvaluator(
         "accuracy",
         n_folds=2,
         error_score=np.nan,
@@ -136,10 +122,10 @@ def test_rescoring_keeps_the_folds_that_did_not_fail(rows):
 
 
 def test_the_earliest_failure_ends_the_evaluation_for_any_chunking(rows):
-    models = {"late": FailsAfter(120), "early": FailsAfter(50), "persistent": Persistent()}
+    models = {"late": FailsAfter(120), "early": FailsAfter(50), "persistent": sk.Persistent()}
     for size in (300, 90, 7):
-        with pytest.raises(ModelError, match="'early' failed while answering row 51") as caught:
-            PrequentialEvaluator("accuracy").evaluate(models, as_stream(*rows, chunk_size=size))
+        with pytest.raises(sk.ModelError, match="'early' failed while answering row 51") as caught:
+            sk.PrequentialEvaluator("accuracy").evaluate(models, as_stream(*rows, chunk_size=size))
         assert (caught.value.model, caught.value.fold, caught.value.row) == ("early", 0, 51)
         result = caught.value.result
         assert list(result.failures) == ["early"] or size == 300
@@ -168,10 +154,10 @@ def test_bad_answers_are_failures_of_their_row(answer, message, score):
     X, y = numbered_rows(60), np.array(["a", "b"] * 30)
     # A later failure of the same model, and of another kind, does not come first.
     model = Scripted(answers={20: answer, 31: ["c"]}, learning={22: RuntimeError("later")})
-    evaluator = PrequentialEvaluator("accuracy", error_score=score)
-    models = {"m": model, "good": Persistent()}
+    evaluator = sk.PrequentialEvaluator("accuracy", error_score=score)
+    models = {"m": model, "good": sk.Persistent()}
     if score == "raise":
-        with pytest.raises(ModelError, match=message) as caught:
+        with pytest.raises(sk.ModelError, match=message) as caught:
             evaluator.evaluate(models, X, y)
         assert caught.value.row == 20
         return
@@ -208,17 +194,17 @@ class Infinite(RegressorMixin, BaseEstimator):
 )
 def test_bad_numbers_are_failures_of_their_row(answer, message):
     X, y = numbered_rows(40), np.linspace(0, 1, 40)
-    with pytest.raises(ModelError, match=message):
-        PrequentialEvaluator("mae").evaluate(Infinite(answer), X, y)
+    with pytest.raises(sk.ModelError, match=message):
+        sk.PrequentialEvaluator("mae").evaluate(Infinite(answer), X, y)
     with quietly():
-        result = PrequentialEvaluator("mae", error_score=np.nan).evaluate(
-            {"bad": Infinite(answer), "good": PersistentRegressor()}, X, y
+        result = sk.PrequentialEvaluator("mae", error_score=np.nan).evaluate(
+            {"bad": Infinite(answer), "good": sk.PersistentRegressor()}, X, y
         )
     assert result.failed_at == {"bad": [20]}
     assert result.scores["good"]["mae"] == pytest.approx(1 / 39)
 
 
-class Unclonable(Persistent):
+class Unclonable(sk.Persistent):
     """Changes its parameter."""
 
     def __init__(self, size=1):
@@ -228,11 +214,11 @@ class Unclonable(Persistent):
 def test_a_model_that_cannot_be_copied_is_named(rows):
     for error_score in ("raise", np.nan):
         with pytest.raises(
-            ModelError, match=r"'odd' failed while being copied: .*RuntimeError: Cannot"
+            sk.ModelError, match=r"'odd' failed while being copied: .*RuntimeError: Cannot"
         ):
-            PrequentialEvaluator(error_score=error_score).evaluate({"odd": Unclonable()}, *rows)
-    with pytest.raises(ModelError, match="'Unclonable' failed while being copied"):
-        prequential_predict(Unclonable(), *rows)
+            sk.PrequentialEvaluator(error_score=error_score).evaluate({"odd": Unclonable()}, *rows)
+    with pytest.raises(sk.ModelError, match="'Unclonable' failed while being copied"):
+        sk.prequential_predict(Unclonable(), *rows)
 
 
 @pytest.fixture
@@ -240,7 +226,7 @@ def broken_kernel(monkeypatch):
     """A kernel of `Persistent` that breaks at a row."""
 
     def breaking(number):
-        kernel = registered_kernels()[Persistent]
+        kernel = registered_kernels()[sk.Persistent]
         step = kernel.step
 
         def broken(self, state, block):
@@ -259,8 +245,8 @@ def test_a_kernel_that_breaks_leaves_its_rows_to_the_loop(broken_kernel, size):
     X, y = numbered_rows(60), np.array(["a", "b"] * 30)
     broken_kernel(33)
     stream = as_stream(X, y, chunk_size=size)
-    evaluator = PrequentialEvaluator("accuracy")
-    result = evaluator.evaluate(Persistent(), stream)
+    evaluator = sk.PrequentialEvaluator("accuracy")
+    result = evaluator.evaluate(sk.Persistent(), stream)
     assert "loop" in result.paths["Persistent"]
     np.testing.assert_array_equal(result.predictions("Persistent", every_row=True)[1:], y[:-1])
 
@@ -268,7 +254,7 @@ def test_a_kernel_that_breaks_leaves_its_rows_to_the_loop(broken_kernel, size):
 @pytest.mark.parametrize("error_score", ["raise", np.nan])
 def test_a_kernel_of_too_few_answers_is_named(monkeypatch, error_score):
     X, y = numbered_rows(60), np.array(["a", "b"] * 30)
-    kernel = registered_kernels()[Persistent]
+    kernel = registered_kernels()[sk.Persistent]
     step = kernel.step
 
     def short(self, state, block):
@@ -276,14 +262,14 @@ def test_a_kernel_of_too_few_answers_is_named(monkeypatch, error_score):
         return after, answers[1:]
 
     monkeypatch.setattr(kernel, "step", short)
-    evaluator = PrequentialEvaluator("accuracy", error_score=error_score)
-    models = {"mine": Persistent(), "other": MajorityClass()}
+    evaluator = sk.PrequentialEvaluator("accuracy", error_score=error_score)
+    models = {"mine": sk.Persistent(), "other": sk.MajorityClass()}
     wanted = (
         r"Model 'mine' failed while running its kernel: PersistentKernel.step returned array\(.* "
         r"an array with one answer per ask, in their order; here int64 of shape \(\d+,\)"
     )
     if error_score == "raise":
-        with pytest.raises(ModelError, match=wanted):
+        with pytest.raises(sk.ModelError, match=wanted):
             evaluator.evaluate(models, as_stream(X, y))
         return
     with pytest.warns(FitFailedWarning, match=wanted):
@@ -298,24 +284,24 @@ def test_a_kernel_that_cannot_be_made_leaves_the_model_to_the_loop(monkeypatch):
     def refusal(estimator, task):
         raise ZeroDivisionError("in the kernel")
 
-    monkeypatch.setattr(registered_kernels()[Persistent], "refusal", refusal)
-    result = PrequentialEvaluator("accuracy").evaluate(Persistent(), X, y)
+    monkeypatch.setattr(registered_kernels()[sk.Persistent], "refusal", refusal)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(sk.Persistent(), X, y)
     assert result.paths["Persistent"].startswith("loop")
 
 
 def test_colliding_names_of_columns_are_named(rows, pd):
     label = f"previous_label_1={rows[1][0]}"
     X = pd.DataFrame(rows[0], columns=["a", "b", "c", label])
-    model = TemporallyAugmented(IncrementalGaussianNB())
-    with pytest.raises(ModelError, match=rf"failed while .* row 0: .*{label}.* Rename them"):
-        PrequentialEvaluator("accuracy").evaluate(model, X, rows[1])
+    model = sk.TemporallyAugmented(IncrementalGaussianNB())
+    with pytest.raises(sk.ModelError, match=rf"failed while .* row 0: .*{label}.* Rename them"):
+        sk.PrequentialEvaluator("accuracy").evaluate(model, X, rows[1])
 
 
-@pytest.mark.parametrize("model", [SGDClassifier(), make_stream_pipeline(SGDClassifier())])
+@pytest.mark.parametrize("model", [SGDClassifier(), sk.make_stream_pipeline(SGDClassifier())])
 def test_a_fitted_model_that_lacks_a_class_is_refused_at_the_start(model):
     rows, labels = np.arange(12.0).reshape(-1, 1), np.arange(12) % 3
     model.partial_fit(rows[:4], labels[:4] % 2, classes=[0, 1])
-    evaluator = PrequentialEvaluator("accuracy")
+    evaluator = sk.PrequentialEvaluator("accuracy")
     message = r"Model 'm' was fitted .* classes \[0, 1\], and cannot learn \[2\]"
     with pytest.raises(ValueError, match=message):
         evaluator.evaluate({"m": model}, rows, labels, warm_start=True)
@@ -326,13 +312,13 @@ def test_a_fitted_model_that_lacks_a_class_is_refused_at_the_start(model):
 
 
 def result_so_far(evaluator, models, X, y, chunk_size, classes=None):
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(sk.ModelError) as caught:
         evaluator.evaluate(models, as_stream(X, y, chunk_size=chunk_size), classes=classes)
     return caught.value.result
 
 
 @pytest.mark.parametrize(
-    "evaluator", [*EVALUATORS, HoldoutEvaluator("accuracy", holdout="next", every=5)]
+    "evaluator", [*EVALUATORS, sk.HoldoutEvaluator("accuracy", holdout="next", every=5)]
 )
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_failure_at_the_first_row_leaves_no_result(evaluator, n_jobs):
@@ -360,10 +346,10 @@ def test_labels_that_end_in_nul_are_not_taken_for_others(tmp_path):
     X = numbered_rows(20)
     models = {
         "lists": Lists(),
-        "piped": make_stream_pipeline(StandardScaler(), Lists()),
-        "last": Persistent(),
+        "piped": sk.make_stream_pipeline(StandardScaler(), Lists()),
+        "last": sk.Persistent(),
     }
-    result = PrequentialEvaluator("accuracy").evaluate(models, X, y)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(models, X, y)
     for name in models:
         assert result.predictions(name, every_row=True).tolist()[1:] == y[:-1]
         assert result.scores[name]["accuracy"] == pytest.approx(1 / 19)
@@ -371,17 +357,17 @@ def test_labels_that_end_in_nul_are_not_taken_for_others(tmp_path):
         result.save(tmp_path / "result.npz")
     # Of bytes, which no model of scikit-learn takes, too.
     y = [label.encode() for label in y]
-    result = PrequentialEvaluator("accuracy").evaluate(Lists(), X, y)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(Lists(), X, y)
     assert result.predictions("Lists", every_row=True).tolist()[1:] == y[:-1]
 
 
 def test_estimators_keep_labels_that_end_in_nul():
     y = ["a", "a\0"]
     X = numbered_rows(2)
-    model = Persistent().partial_fit(X, y, classes=y)
+    model = sk.Persistent().partial_fit(X, y, classes=y)
     assert model.partial_fit(X, y, classes=y).classes_.tolist() == y
     assert model.predict(X[:1]).tolist() == ["a\0"]
-    piped = make_stream_pipeline(StandardScaler(), Lists()).partial_fit(X, y, classes=y)
+    piped = sk.make_stream_pipeline(StandardScaler(), Lists()).partial_fit(X, y, classes=y)
     assert piped.predict(X[:1]).tolist() == ["a\0"]
 
 
@@ -417,19 +403,19 @@ class NotLoaded(FailsAfter):
 
 LAST_STEPS = [GrowsDeep, NotCopied, NotLoaded]
 RETURNING = [
-    PrequentialEvaluator("accuracy", random_state=0),
-    KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-    DelayedEvaluator("accuracy", delay=5, random_state=0, polling=Polling(n_bins=2)),
-    HoldoutEvaluator("accuracy", holdout="next", every=50, random_state=0),
+    sk.PrequentialEvaluator("accuracy", random_state=0),
+    sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+    sk.DelayedEvaluator("accuracy", delay=5, random_state=0, polling=sk.Polling(n_bins=2)),
+    sk.HoldoutEvaluator("accuracy", holdout="next", every=50, random_state=0),
 ]
 
 
 @pytest.mark.parametrize("kind", LAST_STEPS)
 @pytest.mark.parametrize("evaluator", RETURNING, ids=lambda one: type(one).__name__)
 def test_a_model_that_cannot_be_copied_is_returned_as_it_is(evaluator, kind, rows):
-    models = {"odd": kind(1000), "persistent": Persistent()}
+    models = {"odd": kind(1000), "persistent": sk.Persistent()}
     result = evaluator.evaluate(models, *rows, return_models=True)
-    like = evaluator.evaluate({"odd": FailsAfter(1000), "persistent": Persistent()}, *rows)
+    like = evaluator.evaluate({"odd": FailsAfter(1000), "persistent": sk.Persistent()}, *rows)
     assert result.scores == like.scores if result.bins is None else True
     for name, of_folds in result.models.items():
         models = of_folds if isinstance(of_folds, list) else [of_folds]
@@ -439,7 +425,7 @@ def test_a_model_that_cannot_be_copied_is_returned_as_it_is(evaluator, kind, row
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 @pytest.mark.parametrize("kind", LAST_STEPS)
 def test_scores_come_back_from_workers_without_a_model_that_cannot(kind, backend, rows):
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
     models = {"odd": kind(1000), "looped": FailsAfter(1000)}
     here = evaluator.evaluate(models, *rows, return_models=True)
     parallel = evaluator.set_params(n_jobs=2)
@@ -457,9 +443,11 @@ def test_scores_come_back_from_workers_without_a_model_that_cannot(kind, backend
 
 
 def test_a_live_run_gives_its_scores_without_a_model_that_cannot_be_copied(rows):
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
     run = evaluator.start(
-        {"odd": GrowsDeep(1000), "last": Persistent()}, classes=["DOWN", "UP"], return_models=True
+        {"odd": GrowsDeep(1000), "last": sk.Persistent()},
+        classes=["DOWN", "UP"],
+        return_models=True,
     )
     X, y = rows
     run.update(X[:200], y[:200])
@@ -473,8 +461,8 @@ def test_a_live_run_gives_its_scores_without_a_model_that_cannot_be_copied(rows)
 def test_a_kernel_that_cannot_write_its_model_costs_no_scores(rows, monkeypatch):
     from skstream.kernels.baselines import MajorityClassKernel
 
-    models = {"majority": MajorityClass(), "persistent": Persistent()}
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    models = {"majority": sk.MajorityClass(), "persistent": sk.Persistent()}
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
     whole = evaluator.evaluate(models, *rows, return_models=True)
     monkeypatch.setattr(MajorityClassKernel, "export", lambda *_: 1 / 0)
     monkeypatch.setattr("skstream.core.run.run._FIRST_MEASURED", 64)  # in the run, too
@@ -489,10 +477,10 @@ def test_a_kernel_that_cannot_write_its_model_costs_no_scores(rows, monkeypatch)
 
 
 def test_a_model_that_cannot_be_saved_any_more_is_evaluated_to_the_end(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(RunOptions, "seconds", 0.0)
+    monkeypatch.setattr(sk.RunOptions, "seconds", 0.0)
     folder = tmp_path / "run"
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=folder)
-    models = {"odd": GrowsDeep(1000), "persistent": Persistent()}
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0, run=folder)
+    models = {"odd": GrowsDeep(1000), "persistent": sk.Persistent()}
     with pytest.warns(UserWarning, match="an earlier checkpoint stays"):
         result = evaluator.evaluate(models, *rows)
     plain = evaluator.set_params(run__checkpoint=None).evaluate(models, *rows)

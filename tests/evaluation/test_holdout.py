@@ -11,19 +11,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.naive_bayes import BernoulliNB
 
-from skstream import (
-    HoldoutEvaluator,
-    MajorityClass,
-    MeanRegressor,
-    ModelError,
-    Persistent,
-    PrequentialEvaluator,
-    RunOptions,
-    SlidingWindow,
-    load,
-    load_run,
-)
-from skstream.streams import as_stream
+import skstream as sk
 from tests._examples import examples
 
 METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro"]
@@ -44,8 +32,8 @@ def models():
     return {
         "nb": BernoulliNB(binarize=1.0),
         "sgd": SGDClassifier(random_state=0),
-        "persistent": Persistent(),
-        "majority": MajorityClass(),
+        "persistent": sk.Persistent(),
+        "majority": sk.MajorityClass(),
     }
 
 
@@ -85,19 +73,17 @@ def test_every_row_with_the_next_as_holdout_is_prequential(seed, n, n_warmup, we
     y = y.astype(object)
     if gaps:
         y[rng.random(n) < 0.2] = None
-    options = {
-        "n_warmup": n_warmup,
-        "missing_labels": "skip",
-        "random_state": 0,
-    }
+    options = {"n_warmup": n_warmup, "missing_labels": "skip", "random_state": 0}
     weight = rng.choice([0.0, 0.5, 1.0, 2.0], n) if weighted else None
     ours, theirs = (
         evaluator.evaluate(
             models(), X, y, classes=["a", "b", "c"], sample_weight=weight, return_models=True
         )
         for evaluator in (
-            HoldoutEvaluator(METRICS, holdout="next", every=1, **options),
-            PrequentialEvaluator(METRICS, forgetting=SlidingWindow(1), record_every=1, **options),
+            sk.HoldoutEvaluator(METRICS, holdout="next", every=1, **options),
+            sk.PrequentialEvaluator(
+                METRICS, forgetting=sk.SlidingWindow(1), record_every=1, **options
+            ),
         )
     )
     n_unasked = n - ours.tape.n_rows
@@ -121,11 +107,11 @@ def test_every_row_with_the_next_as_holdout_is_prequential(seed, n, n_warmup, we
 def test_scores_are_those_of_a_frozen_copy(way, batch_size):
     y_learnt = Y.astype(object)
     y_learnt[[3, 9, 55, *range(80, 90)]] = None  # and a whole batch
-    evaluator = HoldoutEvaluator(
+    evaluator = sk.HoldoutEvaluator(
         ["accuracy", "f1_macro", "arithmetic_accuracy"],
         **WAYS[way],
         batch_size=batch_size,
-        run=RunOptions(keep_tape=True),
+        run=sk.RunOptions(keep_tape=True),
         missing_labels="skip",
         random_state=0,
     )
@@ -162,8 +148,8 @@ def test_scores_are_those_of_a_frozen_copy(way, batch_size):
 
 @pytest.mark.parametrize("way", ["fixed", "fresh"])
 def test_asking_changes_no_model(way):
-    asked = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0)
-    alone = PrequentialEvaluator(METRICS, random_state=0)
+    asked = sk.HoldoutEvaluator(METRICS, **WAYS[way], random_state=0)
+    alone = sk.PrequentialEvaluator(METRICS, random_state=0)
     ours, theirs = (
         one.evaluate(models(), X[TRAIN], Y[TRAIN], return_models=True) for one in (asked, alone)
     )
@@ -172,17 +158,17 @@ def test_asking_changes_no_model(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_results_are_scored_again_saved_selected_compared_and_drawn(way, tmp_path):
+def test_results_are_scored_again_saved_selected_compared_and_drawn(way, tmp_path, pd, matplotlib):
     def right(y_true, y_pred):
         return np.mean(y_true == y_pred)
 
-    evaluator = HoldoutEvaluator([*METRICS, right], **WAYS[way], random_state=0)
+    evaluator = sk.HoldoutEvaluator([*METRICS, right], **WAYS[way], random_state=0)
     result = evaluator.evaluate(models(), X[TRAIN], Y[TRAIN])
     np.testing.assert_array_equal(result.curve("nb", "right"), result.curve("nb", "accuracy"))
     again = result.rescore([*METRICS, "mcc"])
     for metric in METRICS:
         np.testing.assert_array_equal(again.curve("nb", metric), result.curve("nb", metric))
-    loaded = load(result.save(tmp_path / "result.npz"))
+    loaded = sk.load(result.save(tmp_path / "result.npz"))
     assert_same(loaded, result)
     assert loaded.rescore("kappa_m").scores["sgd"]["kappa_m"] == result.scores["sgd"]["kappa_m"]
     compared = str(result.compare("nb", "persistent", test="mcnemar"))
@@ -195,17 +181,17 @@ def test_results_are_scored_again_saved_selected_compared_and_drawn(way, tmp_pat
     if way == "next":  # the others are asked about the same rows again
         other = evaluator.evaluate(models(), *data(300, seed=1))
         assert set(result.rank(other).names) == set(models())
-    pytest.importorskip("pandas")
     assert len(result.to_frame()) == len(models()) * 6 * len(result.checkpoints)
-    pytest.importorskip("matplotlib")
     assert len(result.plot().lines_) == len(models())
 
 
 def test_regressors_and_weights():
     y = X[:, 0] + 0.1
     held = [(X[300:], y[300:], {"sample_weight": np.linspace(0.0, 2.0, 100)})]
-    evaluator = HoldoutEvaluator(holdout=held, holdout_size=25, every=100, random_state=0)
-    result = evaluator.evaluate({"sgd": SGDRegressor(), "mean": MeanRegressor()}, X[:300], y[:300])
+    evaluator = sk.HoldoutEvaluator(holdout=held, holdout_size=25, every=100, random_state=0)
+    result = evaluator.evaluate(
+        {"sgd": SGDRegressor(), "mean": sk.MeanRegressor()}, X[:300], y[:300]
+    )
     p, w = result.predictions("sgd", every_row=True), held[0][2]["sample_weight"]
     for k, start in enumerate(range(0, 75, 25)):
         part = slice(start, start + 25)
@@ -223,8 +209,8 @@ class FailsLater(BernoulliNB):
 
 @pytest.mark.parametrize("way", ["fixed", "next"])
 def test_a_model_that_fails_keeps_its_earlier_scores(way):
-    given = {"fails": FailsLater(), "persistent": Persistent()}
-    evaluator = HoldoutEvaluator("accuracy", **WAYS[way], error_score=-1.0)
+    given = {"fails": FailsLater(), "persistent": sk.Persistent()}
+    evaluator = sk.HoldoutEvaluator("accuracy", **WAYS[way], error_score=-1.0)
     with pytest.warns(match="full"):
         result = evaluator.evaluate(given, X[TRAIN], Y[TRAIN])
     n_valid = result.failed_at["fails"][0]
@@ -232,16 +218,16 @@ def test_a_model_that_fails_keeps_its_earlier_scores(way):
     assert 100 <= n_valid <= 161
     assert (curve[result.checkpoints <= n_valid] >= 0).all()
     assert (curve[result.checkpoints > n_valid] == -1.0).all()
-    with pytest.raises(ModelError, match="row 150"):
-        HoldoutEvaluator("accuracy", **WAYS[way]).evaluate(given, X[TRAIN], Y[TRAIN])
+    with pytest.raises(sk.ModelError, match="row 150"):
+        sk.HoldoutEvaluator("accuracy", **WAYS[way]).evaluate(given, X[TRAIN], Y[TRAIN])
 
 
 def test_an_unanswerable_holdout_row_is_named():
     rows = X[HELD].copy()
     rows[17, 1] = np.nan
-    evaluator = HoldoutEvaluator("accuracy", holdout=(rows, Y[HELD]), every=70)
+    evaluator = sk.HoldoutEvaluator("accuracy", holdout=(rows, Y[HELD]), every=70)
     with pytest.raises(
-        ModelError, match=r"rows 0 to 99 \(row 17 is not finite\) at checkpoint 70 of"
+        sk.ModelError, match=r"rows 0 to 99 \(row 17 is not finite\) at checkpoint 70 of"
     ):
         evaluator.evaluate(SGDClassifier(), X[TRAIN], Y[TRAIN])
 
@@ -262,23 +248,25 @@ def test_an_unanswerable_holdout_row_is_named():
 )
 def test_bad_holdout_sets_are_refused_in_words(holdout, match):
     with pytest.raises(ValueError, match=match):
-        HoldoutEvaluator("accuracy", holdout=holdout, every=70).evaluate(
-            Persistent(), X[TRAIN], Y[TRAIN]
+        sk.HoldoutEvaluator("accuracy", holdout=holdout, every=70).evaluate(
+            sk.Persistent(), X[TRAIN], Y[TRAIN]
         )
 
 
 def test_bad_parameters_are_refused_in_words():
     with pytest.raises(ValueError, match="'every' parameter of HoldoutEvaluator"):
-        HoldoutEvaluator(holdout=FIXED, every=0).evaluate(Persistent(), X, Y)
+        sk.HoldoutEvaluator(holdout=FIXED, every=0).evaluate(sk.Persistent(), X, Y)
     with pytest.raises(
         TypeError, match=r"no parameter 'forgetting'\. Each of its scores is that of"
     ):
-        HoldoutEvaluator(holdout=FIXED, forgetting="window:9")
+        sk.HoldoutEvaluator(holdout=FIXED, forgetting="window:9")
     with pytest.raises(ValueError, match=r"every=70 is no multiple of batch_size=30.*every=90"):
-        HoldoutEvaluator(holdout=FIXED, every=70, batch_size=30).evaluate(Persistent(), X, Y)
+        sk.HoldoutEvaluator(holdout=FIXED, every=70, batch_size=30).evaluate(sk.Persistent(), X, Y)
     with pytest.raises(ValueError, match="holdout_size is the size of fresh sets"):
-        HoldoutEvaluator(holdout=FIXED, holdout_size=3).evaluate(Persistent(), X, Y)
-    result = HoldoutEvaluator("accuracy", holdout=FIXED).evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+        sk.HoldoutEvaluator(holdout=FIXED, holdout_size=3).evaluate(sk.Persistent(), X, Y)
+    result = sk.HoldoutEvaluator("accuracy", holdout=FIXED).evaluate(
+        sk.Persistent(), X[TRAIN], Y[TRAIN]
+    )
     with pytest.raises(ValueError, match="Forgetting does not apply"):
         result.rescore("kappa", forgetting="window:10")
     with pytest.raises(ValueError, match="record_every does not apply"):
@@ -288,14 +276,14 @@ def test_bad_parameters_are_refused_in_words():
 @pytest.mark.parametrize("holdout", [None, 7])
 def test_what_is_no_holdout_is_named(holdout):
     with pytest.raises(TypeError, match=r"holdout must be one set \(X, y\), a stream of"):
-        HoldoutEvaluator("accuracy", holdout=holdout).evaluate(
-            Persistent(), np.zeros((9, 1)), np.arange(9) % 2
+        sk.HoldoutEvaluator("accuracy", holdout=holdout).evaluate(
+            sk.Persistent(), np.zeros((9, 1)), np.arange(9) % 2
         )
 
 
 def test_no_score_rests_on_an_incomplete_set():
     X, y = np.zeros((1000, 1)), np.arange(1000) % 3
-    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=300)
+    evaluator = sk.HoldoutEvaluator("accuracy", holdout="next", every=300)
     result = evaluator.evaluate(MeetsRows(), X, y, return_models=True)
     assert result.checkpoints.tolist() == [301, 601, 901]
     assert result.models["MeetsRows"].n_learnt_ == 1000
@@ -304,19 +292,19 @@ def test_no_score_rests_on_an_incomplete_set():
         UndefinedMetricWarning,
         match=r"than the warm-up and a whole set take .n_warmup=1, every=2000",
     ):
-        HoldoutEvaluator("accuracy", holdout="next", every=2000).evaluate(MeetsRows(), X, y)
+        sk.HoldoutEvaluator("accuracy", holdout="next", every=2000).evaluate(MeetsRows(), X, y)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_a_heading_does_not_say_that_no_row_came_before_the_first_checkpoint():
     X, y = np.zeros((90, 1)), np.arange(90) % 3
-    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=2000)
-    result = evaluator.evaluate(Persistent(), X, y)
+    evaluator = sk.HoldoutEvaluator("accuracy", holdout="next", every=2000)
+    result = evaluator.evaluate(sk.Persistent(), X, y)
     assert str(result).startswith("holdout evaluation before the first checkpoint; holdout=")
     assert "accuracy nan before the first checkpoint; see" in repr(result)
 
 
-class MeetsRows(Persistent):
+class MeetsRows(sk.Persistent):
     """Counts the rows learnt."""
 
     def partial_fit(self, X, y, classes=None):
@@ -332,7 +320,7 @@ def test_a_stream_of_held_out_rows_may_reuse_its_buffer():
             yield rows, targets
 
     results = [
-        HoldoutEvaluator(
+        sk.HoldoutEvaluator(
             "mae", holdout=holdout, every=70, holdout_size=16, random_state=0
         ).evaluate(SGDRegressor(), X[TRAIN], X[TRAIN].sum(axis=1))
         for holdout in (reused, [(X[HELD], X[HELD].sum(axis=1))])
@@ -343,13 +331,13 @@ def test_a_stream_of_held_out_rows_may_reuse_its_buffer():
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, as_frame])
 def test_a_fresh_set_may_end_where_a_chunk_ends(container):
     chunks = [(container(X[k : k + 20]), Y[k : k + 20]) for k in range(300, 400, 20)]
-    evaluator = HoldoutEvaluator(
+    evaluator = sk.HoldoutEvaluator(
         METRICS,
         holdout=chunks,
         every=70,
         holdout_size=20,
         random_state=0,
-        run=RunOptions(keep_tape=True),
+        run=sk.RunOptions(keep_tape=True),
     )
     given = {"sgd": SGDClassifier(random_state=0), "nb": BernoulliNB(binarize=1.0)}
     run = evaluator.start(given, classes=["a", "b", "c"])
@@ -364,7 +352,7 @@ def test_holdout_rows_without_a_label_are_counted(tmp_path):
     fresh = [(X[HELD], labels)]
     options = {"every": 70, "missing_labels": "skip", "random_state": 0}
     one_set, sets = (
-        HoldoutEvaluator("accuracy", holdout=holdout, **given, **options).evaluate(
+        sk.HoldoutEvaluator("accuracy", holdout=holdout, **given, **options).evaluate(
             models(), X[TRAIN], Y[TRAIN], classes=["a", "b", "c"]
         )
         for holdout, given in [((X[HELD], labels), {}), (fresh, {"holdout_size": 10})]
@@ -372,12 +360,12 @@ def test_holdout_rows_without_a_label_are_counted(tmp_path):
     assert "50 of 100 holdout rows without a label: not scored" in str(one_set)
     assert "25 of 50 holdout rows without a label: not scored" in str(sets)
     assert "50 of 100 holdout rows" in one_set._repr_html_()
-    assert "50 of 100 holdout rows" in str(load(one_set.save(tmp_path / "r.npz")))
+    assert "50 of 100 holdout rows" in str(sk.load(one_set.save(tmp_path / "r.npz")))
     assert "50 of 100 holdout rows" in str(one_set.rescore("kappa"))
     assert one_set.n_unlabelled == 0
     compared = str(one_set.compare("nb", "sgd"))
     assert "50 of the 100 holdout rows at row 300" in compared
-    whole = HoldoutEvaluator("accuracy", **WAYS["fixed"]).evaluate(models(), X[TRAIN], Y[TRAIN])
+    whole = sk.HoldoutEvaluator("accuracy", **WAYS["fixed"]).evaluate(models(), X[TRAIN], Y[TRAIN])
     assert "without a label" not in str(whole)
     assert "the 100 holdout rows at row 300" in str(whole.compare("nb", "sgd"))
 
@@ -387,41 +375,41 @@ def fresh_sets():
 
 
 def test_an_iterator_of_held_out_rows_is_read_once(tmp_path):
-    once = HoldoutEvaluator("accuracy", **{**WAYS["fresh"], "holdout": fresh_sets()})
-    once.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+    once = sk.HoldoutEvaluator("accuracy", **{**WAYS["fresh"], "holdout": fresh_sets()})
+    once.evaluate(sk.Persistent(), X[TRAIN], Y[TRAIN])
     with pytest.raises(
         ValueError, match=r"holdout is a one-shot iterator \(generator\).*holdout=:"
     ):
-        once.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
-    for holdout in (once.holdout, as_stream(fresh_sets())):
-        other = HoldoutEvaluator("accuracy", **{**WAYS["fresh"], "holdout": holdout})
+        once.evaluate(sk.Persistent(), X[TRAIN], Y[TRAIN])
+    for holdout in (once.holdout, sk.as_stream(fresh_sets())):
+        other = sk.HoldoutEvaluator("accuracy", **{**WAYS["fresh"], "holdout": holdout})
         if holdout is not once.holdout:
-            once.set_params(holdout=holdout).evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+            once.set_params(holdout=holdout).evaluate(sk.Persistent(), X[TRAIN], Y[TRAIN])
         with pytest.raises(ValueError, match="an earlier evaluation has read from it"):
-            other.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+            other.evaluate(sk.Persistent(), X[TRAIN], Y[TRAIN])
     once.set_params(holdout=fresh_sets(), n_jobs=2)
     with pytest.raises(ValueError, match="each worker needs all of its rows: pass n_jobs=1"):
         once.evaluate(models(), X[TRAIN], Y[TRAIN])
-    run = once.start(Persistent(), classes=["a", "b", "c"])
+    run = once.start(sk.Persistent(), classes=["a", "b", "c"])
     run.update(X[:80], Y[:80])
     with pytest.raises(ValueError, match=r"cannot be saved: its holdout is a one-shot.*list of"):
         run.save(tmp_path / "run")
-    again = once.set_params(holdout=fresh_sets).start(Persistent(), classes=["a", "b", "c"])
+    again = once.set_params(holdout=fresh_sets).start(sk.Persistent(), classes=["a", "b", "c"])
     again.update(X[:80], Y[:80])
-    assert load_run(again.save(tmp_path / "run")).n_rows == 80
+    assert sk.load_run(again.save(tmp_path / "run")).n_rows == 80
 
 
 @pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, as_frame])
 def test_held_out_rows_of_the_stream_are_warned_of(kind, recwarn):
     rows = kind(X)
-    evaluator = HoldoutEvaluator("accuracy", holdout=(rows[250:], Y[250:]), every=200)
+    evaluator = sk.HoldoutEvaluator("accuracy", holdout=(rows[250:], Y[250:]), every=200)
     with pytest.warns(match="stream share rows of one array or data frame: models"):
-        evaluator.evaluate(Persistent(), rows[:300], Y[:300])
-    evaluator.evaluate(Persistent(), rows[:250], Y[:250])
-    apart = HoldoutEvaluator("accuracy", holdout=(rows[1::2], Y[1::2]))
-    apart.evaluate(Persistent(), rows[::2], Y[::2])
+        evaluator.evaluate(sk.Persistent(), rows[:300], Y[:300])
+    evaluator.evaluate(sk.Persistent(), rows[:250], Y[:250])
+    apart = sk.HoldoutEvaluator("accuracy", holdout=(rows[1::2], Y[1::2]))
+    apart.evaluate(sk.Persistent(), rows[::2], Y[::2])
     with pytest.warns(match="holdout rows and the stream are the same"):
-        HoldoutEvaluator("accuracy", holdout=FRESH, every=100).evaluate(
-            Persistent(), FRESH, classes=["a", "b", "c"]
+        sk.HoldoutEvaluator("accuracy", holdout=FRESH, every=100).evaluate(
+            sk.Persistent(), FRESH, classes=["a", "b", "c"]
         )
     assert not recwarn.list

@@ -21,24 +21,9 @@ from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
 import skstream
+import skstream as sk
 import skstream.forgetting as mechanisms
-from skstream import (
-    AdaptiveWindow,
-    Cumulative,
-    FadingFactor,
-    MajorityClass,
-    MajorityWindow,
-    Persistent,
-    Polling,
-    RunOptions,
-    SlidingWindow,
-    TemporalCorrection,
-    TemporallyAugmented,
-    TumblingWindow,
-    make_stream_pipeline,
-)
 from skstream.core.rows.chunk import Chunk
-from skstream.streams import as_stream
 from tests._examples import examples, newest_alone
 from tests.evaluation._models import Diary
 from tests.metrics._streams import MECHANISMS
@@ -55,16 +40,16 @@ EVALUATORS = {
         {"holdout": (np.eye(3), np.array(["a", "b", "c"])), "every": 4, "batch_size": 2},
     ],
     "DelayedEvaluator": [
-        {"delay": 3, "polling": Polling(n_bins=2, poll_every=2)},
-        {"delay": 0, "polling": Polling(n_bins=1)},
+        {"delay": 3, "polling": sk.Polling(n_bins=2, poll_every=2)},
+        {"delay": 0, "polling": sk.Polling(n_bins=1)},
     ],
 }
 FORGETTING = {
-    "Cumulative": Cumulative(),
-    "SlidingWindow": SlidingWindow(7),
-    "TumblingWindow": TumblingWindow(7),
-    "FadingFactor": FadingFactor(0.9),
-    "AdaptiveWindow": AdaptiveWindow(0.3),
+    "Cumulative": sk.Cumulative(),
+    "SlidingWindow": sk.SlidingWindow(7),
+    "TumblingWindow": sk.TumblingWindow(7),
+    "FadingFactor": sk.FadingFactor(0.9),
+    "AdaptiveWindow": sk.AdaptiveWindow(0.3),
 }
 MODELS = {
     "sgd": SGDClassifier(),
@@ -72,13 +57,13 @@ MODELS = {
     "perceptron": Perceptron(),
     "multinomial": MultinomialNB(),
     "bernoulli": BernoulliNB(),
-    "last": Persistent(),
-    "majority": MajorityClass(),
-    "window": MajorityWindow(5),
-    "scaled": make_stream_pipeline(StandardScaler(), SGDClassifier()),
-    "corrected": TemporalCorrection(MultinomialNB()),
-    "augmented": TemporallyAugmented(SGDClassifier(), n_lags=2),
-    "predicted": TemporallyAugmented(MultinomialNB(), previous_label="predicted"),
+    "last": sk.Persistent(),
+    "majority": sk.MajorityClass(),
+    "window": sk.MajorityWindow(5),
+    "scaled": sk.make_stream_pipeline(StandardScaler(), SGDClassifier()),
+    "corrected": sk.TemporalCorrection(MultinomialNB()),
+    "augmented": sk.TemporallyAugmented(SGDClassifier(), n_lags=2),
+    "predicted": sk.TemporallyAugmented(MultinomialNB(), previous_label="predicted"),
 }
 # One of each way through the engine: kernels and the loop agree about all of them (L1).
 FEW = {
@@ -153,7 +138,9 @@ def assert_same(first, second, rtol=1e-12):
 def test_l1_kernels_give_the_answers_of_the_loop(name, options, stream):
     few = {"forgetting": FORGETTING["FadingFactor"]}  # scores know nothing of the engine
     by_kernels = evaluate(name, options, *stream, **few)
-    assert_same(by_kernels, evaluate(name, options, *stream, run=RunOptions(kernels=False), **few))
+    assert_same(
+        by_kernels, evaluate(name, options, *stream, run=sk.RunOptions(kernels=False), **few)
+    )
 
 
 @newest_alone
@@ -180,7 +167,9 @@ def check_l2_the_cutting_into_chunks_changes_nothing(name, options, stream, cuts
             meta = {} if weight is None else {"sample_weight": weight[begin:end]}
             yield X[begin:end], y[begin:end], meta
 
-    assert_same(whole, evaluate(name, options, chunks, models=FEW, run=RunOptions(keep_tape=True)))
+    assert_same(
+        whole, evaluate(name, options, chunks, models=FEW, run=sk.RunOptions(keep_tape=True))
+    )
 
 
 @newest_alone
@@ -228,11 +217,11 @@ def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
 @every_evaluator
 def test_l5_memory_does_not_grow_with_the_stream(name, options, rng):
     if "delay" in options:
-        options = {**options, "polling": Polling(n_bins=1, poll_every=None)}
+        options = {**options, "polling": sk.Polling(n_bins=1, poll_every=None)}
     if "every" in options:  # the curves have a value at each checkpoint
         options = {**options, "every": 3000}
-    evaluator = made(name, run=RunOptions(keep_tape=False), record_every=10**6, **options)
-    models = {"last": Persistent()}
+    evaluator = made(name, run=sk.RunOptions(keep_tape=False), record_every=10**6, **options)
+    models = {"last": sk.Persistent()}
     if "batch_size" not in options:  # batches take the loop
         models["sgd"] = SGDClassifier()
     run = evaluator.start(models, classes=["a", "b", "c", "d"])
@@ -277,7 +266,7 @@ def check_l6_final_numbers_are_those_of_the_whole_batch(result):
 
 def check_l7_a_run_can_be_saved_and_resumed_anywhere(name, options, stream, k, whole):
     X, y, weight = stream
-    evaluator = made(name, random_state=0, run=RunOptions(keep_tape=True), **options)
+    evaluator = made(name, random_state=0, run=sk.RunOptions(keep_tape=True), **options)
 
     def meta(part):
         return {} if weight is None else {"sample_weight": weight[part]}
@@ -342,7 +331,7 @@ def test_the_engine_hides_the_size_of_chunks_even_from_models_that_look_at_it(rn
     models = {"m": AnswersByTheCall()}
     for name, options in CASES:
         whole = evaluate(name, options, X, y, models=models)
-        cut = evaluate(name, options, as_stream(X, y, chunk_size=4), models=models)
+        cut = evaluate(name, options, sk.as_stream(X, y, chunk_size=4), models=models)
         assert (whole.tape.answers["m"] == cut.tape.answers["m"]).all()
 
 

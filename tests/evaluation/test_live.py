@@ -11,15 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-from skstream import (
-    DelayedEvaluator,
-    MajorityClass,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    load_run,
-)
+import skstream as sk
 from skstream.core.rows.chunk import Chunk
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._examples import examples, newest_alone
@@ -59,12 +51,12 @@ def test_weights_of_labels_are_those_of_the_batch_call(seed, every, choices, eng
     arrival, label_time = times_of(n, seed)
     weight = np.random.default_rng(seed).choice(choices, n)
     weight[:10] = 1.0
-    models = {"sgd": SGDClassifier(), "nb": IncrementalGaussianNB(), "last": Persistent()}
-    evaluator = DelayedEvaluator(
+    models = {"sgd": SGDClassifier(), "nb": IncrementalGaussianNB(), "last": sk.Persistent()}
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         random_state=0,
-        run=RunOptions(kernels=engine == "auto", keep_tape=True),
-        polling=Polling(n_bins=3, poll_every=every),
+        run=sk.RunOptions(kernels=engine == "auto", keep_tape=True),
+        polling=sk.Polling(n_bins=3, poll_every=every),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -84,11 +76,11 @@ def test_weights_may_begin_with_a_later_label():
     order = [m for _, m, is_label in events if is_label]
     weight = np.ones(80)
     weight[order[30:]] = np.random.default_rng(0).integers(0, 3, 50)
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         random_state=0,
-        run=RunOptions(keep_tape=True),
-        polling=Polling(n_bins=3, poll_every=4),
+        run=sk.RunOptions(keep_tape=True),
+        polling=sk.Polling(n_bins=3, poll_every=4),
     )
     model = {"m": IncrementalGaussianNB()}
     batch = evaluator.evaluate(
@@ -117,8 +109,8 @@ def test_weights_may_begin_with_a_later_label():
 )
 def test_bad_weights_change_nothing(weight, message):
     rows, y = stream_rows(3)
-    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
-        MajorityClass(), classes=CLASSES
+    run = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
+        sk.MajorityClass(), classes=CLASSES
     )
     run.ask(rows, ["p", "q", "r"])
     with pytest.raises(ValueError, match=message):
@@ -129,10 +121,10 @@ def test_bad_weights_change_nothing(weight, message):
 
 def test_an_unknown_id_loses_no_label_of_the_call():
     rows, y = stream_rows(12)
-    evaluator = DelayedEvaluator(
-        "accuracy", run=RunOptions(keep_tape=True), polling=Polling(n_bins=2)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", run=sk.RunOptions(keep_tape=True), polling=sk.Polling(n_bins=2)
     )
-    run = evaluator.start(MajorityClass(), classes=CLASSES, max_pending=8)
+    run = evaluator.start(sk.MajorityClass(), classes=CLASSES, max_pending=8)
     run.ask(rows[:1], ["first"])
     run.label(["first"], y[:1])
     for k in range(12):
@@ -160,10 +152,10 @@ def test_an_unknown_id_loses_no_label_of_the_call():
 def test_dates_are_shown_as_they_were_given():
     rows, y = stream_rows(4)
     noon = datetime.datetime(2024, 5, 1, 12)
-    evaluator = DelayedEvaluator(
-        "accuracy", delay=datetime.timedelta(days=-1), polling=Polling(n_bins=2)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", delay=datetime.timedelta(days=-1), polling=sk.Polling(n_bins=2)
     )
-    run = evaluator.start(MajorityClass(), classes=CLASSES)
+    run = evaluator.start(sk.MajorityClass(), classes=CLASSES)
     run.ask(rows[:1], ["p"], noon)
     wrong = r"t is 2024-05-01 11:00:00, but the last event was at 2024-05-01 12:00:00"
     with pytest.raises(ValueError, match=wrong):
@@ -175,18 +167,18 @@ def test_dates_are_shown_as_they_were_given():
     run.label(["p"], y[:1])  # at the time of the last event
     days = np.array(["2024-05-03", "2024-05-02", "2024-05-04", "2024-05-05"], "datetime64[D]")
     with pytest.raises(ValueError, match="at row 1, from 2024-05-03 to 2024-05-02"):
-        evaluator.evaluate(MajorityClass(), rows, y, arrival=days)
+        evaluator.evaluate(sk.MajorityClass(), rows, y, arrival=days)
     sooner = days[[1, 0, 2, 3]] - np.array([0, 2, 0, 0])
     with pytest.raises(
         ValueError, match=r"label_time\[1\] is 2024-05-01, before arrival\[1\] = 2024-05-03"
     ):
-        DelayedEvaluator("accuracy").evaluate(
-            MajorityClass(), rows, y, arrival=days[[1, 0, 2, 3]], label_time=sooner
+        sk.DelayedEvaluator("accuracy").evaluate(
+            sk.MajorityClass(), rows, y, arrival=days[[1, 0, 2, 3]], label_time=sooner
         )
     with pytest.raises(
         ValueError, match=r"label_time\[0\] is 2024-05-01T.*before arrival\[0\] = 2024-05-02"
     ):
-        evaluator.evaluate(MajorityClass(), rows, y, arrival=days[[1, 0, 2, 3]])
+        evaluator.evaluate(sk.MajorityClass(), rows, y, arrival=days[[1, 0, 2, 3]])
 
 
 def contained(kind, rows):
@@ -202,23 +194,23 @@ def test_rows_may_wait_in_any_container(kind, engine):
     rows, y = stream_rows(45)
     X = contained(kind, rows)
     arrival, label_time = times_of(45, longest=40)
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         random_state=0,
-        run=RunOptions(kernels=engine == "auto", keep_tape=True),
-        polling=Polling(n_bins=3, poll_every=3),
+        run=sk.RunOptions(kernels=engine == "auto", keep_tape=True),
+        polling=sk.Polling(n_bins=3, poll_every=3),
     )
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    models = {"sgd": SGDClassifier(), "last": sk.Persistent()}
     batch = evaluator.evaluate(models, X, y, arrival=arrival, label_time=label_time)
     run = evaluator.start(models, classes=CLASSES)
     events = events_of(arrival, label_time)
     assert_same(go_on(run, events, X, y).close().result(), batch)
 
 
-@pytest.mark.parametrize("models", [{"last": Persistent()}, {"sgd": SGDRegressor()}])
+@pytest.mark.parametrize("models", [{"last": sk.Persistent()}, {"sgd": SGDRegressor()}])
 def test_no_rows_are_no_event(models):
     classes = CLASSES if "last" in models else None
-    run = DelayedEvaluator(polling=Polling(n_bins=2)).start(models, classes=classes)
+    run = sk.DelayedEvaluator(polling=sk.Polling(n_bins=2)).start(models, classes=classes)
     with pytest.raises(ValueError, match="0 rows and 1 ids"):
         run.ask(np.empty((0, 7)), ["p"], 3)
     for _ in range(2):
@@ -230,13 +222,14 @@ def test_no_rows_are_no_event(models):
         run.ask(np.empty((0, 7)), [])
 
 
-def test_calls_with_many_rows_are_those_with_one():
+def test_calls_with_many_rows_are_those_with_one(rng):
     rows, y = stream_rows(300)
-    evaluator = DelayedEvaluator(
-        random_state=0, run=RunOptions(keep_tape=True), polling=Polling(n_bins=3, poll_every=7)
+    evaluator = sk.DelayedEvaluator(
+        random_state=0,
+        run=sk.RunOptions(keep_tape=True),
+        polling=sk.Polling(n_bins=3, poll_every=7),
     )
     one, many = (evaluator.start({"m": SGDClassifier()}, classes=CLASSES) for _ in range(2))
-    rng = np.random.default_rng(0)
     waiting = []
     for time, begin in enumerate(range(0, 300, 30)):
         part = range(begin, begin + 30)
@@ -255,10 +248,10 @@ def test_calls_with_many_rows_are_those_with_one():
 
 def test_a_run_stopped_in_the_middle_shows_what_came_before():
     rows, y = stream_rows(10)
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
-        run=RunOptions(kernels=False, keep_tape=True),
-        polling=Polling(n_bins=2, poll_every=1),
+        run=sk.RunOptions(kernels=False, keep_tape=True),
+        polling=sk.Polling(n_bins=2, poll_every=1),
     )
     run = evaluator.start({"m": FailsLater(3, KeyboardInterrupt)}, classes=CLASSES)
     run.ask(rows[:1], [0])
@@ -280,11 +273,10 @@ def test_a_run_stopped_in_the_middle_shows_what_came_before():
 
 
 @newest_alone
-def test_memory_follows_the_rows_waiting():
+def test_memory_follows_the_rows_waiting(rng):
     rows, y = stream_rows(1500)
-    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=2, poll_every=20))
-    run = evaluator.start({"last": Persistent()}, classes=CLASSES, max_pending=100)
-    rng = np.random.default_rng(0)
+    evaluator = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2, poll_every=20))
+    run = evaluator.start({"last": sk.Persistent()}, classes=CLASSES, max_pending=100)
     waiting = []
     for m in range(1500):
         run.ask(rows[m : m + 1], [m])
@@ -310,8 +302,8 @@ def test_memory_follows_the_rows_waiting():
 @pytest.mark.parametrize(("n", "t", "newest"), [(1, 9, 4), (1, 10, 5), (3, 12, 7), (7, 12, 7)])
 def test_rows_asked_after_a_stream_whose_labels_fall_due(n, t, newest):
     y = np.arange(10) % 2
-    run = DelayedEvaluator("accuracy", delay=5, polling=Polling(poll_every=2)).start(
-        Persistent(), classes=[0, 1]
+    run = sk.DelayedEvaluator("accuracy", delay=5, polling=sk.Polling(poll_every=2)).start(
+        sk.Persistent(), classes=[0, 1]
     )
     run.feed(Chunk.of(np.zeros((10, 1)), y))
     answers = run.ask(np.zeros((n, 1)), [f"id {k}" for k in range(n)], t)["Persistent"]
@@ -319,8 +311,8 @@ def test_rows_asked_after_a_stream_whose_labels_fall_due(n, t, newest):
 
 
 def test_rows_without_ids_are_refused_in_words():
-    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
-        MajorityClass(), classes=["a", "b"]
+    run = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
+        sk.MajorityClass(), classes=["a", "b"]
     )
     with pytest.raises(TypeError, match=r"ids is missing: label\(\) finds the waiting rows"):
         run.ask([[0.0]], t=1)
@@ -342,21 +334,20 @@ def frames_of(rows, y, arrival, label_time, low, high, weight=None):
 @pytest.mark.parametrize("weighted", [False, True])
 @given(st.integers(0, 50), st.integers(-1, 60), st.booleans())
 @examples(6)
-def test_frames_of_rows_and_labels_are_the_events_in_their_order(weighted, seed, cut, loop):
-    pandas = pytest.importorskip("pandas")
+def test_frames_of_rows_and_labels_are_the_events_in_their_order(weighted, seed, cut, loop, pd):
     rows, y = stream_rows(40, seed)
     arrival, label_time = times_of(40, seed)
     label_time[::7] = np.inf
     weight = np.resize([1.0, 0.5, 0.0, 2.0], 40) if weighted else None
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         random_state=0,
-        run=RunOptions(kernels=not loop, keep_tape=True),
-        polling=Polling(n_bins=3, poll_every=2),
+        run=sk.RunOptions(kernels=not loop, keep_tape=True),
+        polling=sk.Polling(n_bins=3, poll_every=2),
     )
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    models = {"sgd": SGDClassifier(), "last": sk.Persistent()}
     one_by_one = evaluator.start(models, classes=CLASSES)
-    frame = pandas.DataFrame(rows, columns=["x0", "x1", "x2"])
+    frame = pd.DataFrame(rows, columns=["x0", "x1", "x2"])
     go_on(one_by_one, events_of(arrival, label_time), frame, y, weight)
     run = evaluator.start(models, classes=CLASSES)
     names = {"id": "order", "label": "sold", "sample_weight": "w" if weighted else None}
@@ -374,13 +365,13 @@ def test_an_evaluation_goes_on_as_a_live_run():
     rows, y = stream_rows(60)
     arrival, label_time = times_of(60)
     label_time[50:] += 1000  # not known yet
-    evaluator = DelayedEvaluator(
-        "accuracy", run=RunOptions(keep_tape=True), polling=Polling(n_bins=2, poll_every=None)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", run=sk.RunOptions(keep_tape=True), polling=sk.Polling(n_bins=2, poll_every=None)
     )
     past = evaluator.evaluate(
-        {"last": Persistent()}, rows, y, arrival=arrival, label_time=label_time, classes=CLASSES
+        {"last": sk.Persistent()}, rows, y, arrival=arrival, label_time=label_time, classes=CLASSES
     )
-    run = evaluator.start({"last": Persistent()}, classes=CLASSES)
+    run = evaluator.start({"last": sk.Persistent()}, classes=CLASSES)
     rows_of_past, labels = frames_of(rows, y, arrival, label_time, -1, 900)
     names = {"id": "order", "label": "sold"}
     run.update(rows_of_past, labels, **names)
@@ -398,10 +389,9 @@ def test_an_evaluation_goes_on_as_a_live_run():
     ).all()
 
 
-def test_mistakes_in_frames_change_nothing():
-    pytest.importorskip("pandas")  # or polars
+def test_mistakes_in_frames_change_nothing(pd):
     rows = {"id": [1, 2], "time": [5, 3], "x": [0.1, 0.2]}
-    run = DelayedEvaluator("accuracy").start(Persistent(), classes=CLASSES)
+    run = sk.DelayedEvaluator("accuracy").start(sk.Persistent(), classes=CLASSES)
     mistakes = [
         ((rows, {"id": [1], "time": [4], "label": ["up"]}), {}, "id 1 comes at 4, before its row"),
         ((rows, {"id": [1, 1], "time": [6, 7], "label": ["up"] * 2}), {}, "1 comes twice"),
@@ -430,8 +420,8 @@ def test_every_row_of_a_call_has_its_own_time(numbers):
     late = 9 if numbers else day + 9
     results = []
     for together in (True, False):
-        evaluator = DelayedEvaluator("accuracy", n_warmup=0, run=RunOptions(keep_tape=True))
-        run = evaluator.start(Persistent(), classes=CLASSES)
+        evaluator = sk.DelayedEvaluator("accuracy", n_warmup=0, run=sk.RunOptions(keep_tape=True))
+        run = evaluator.start(sk.Persistent(), classes=CLASSES)
         if together:
             run.ask(rows, [0, 1, 2], t)
         else:
@@ -440,7 +430,7 @@ def test_every_row_of_a_call_has_its_own_time(numbers):
         results.append(run.label([0, 1, 2], y, late).result())
     assert_same(*results)
     assert results[0].waits.delays == results[1].waits.delays
-    run = DelayedEvaluator("accuracy").start(Persistent(), classes=CLASSES)
+    run = sk.DelayedEvaluator("accuracy").start(sk.Persistent(), classes=CLASSES)
     with pytest.raises(ValueError, match=r"t\[1\] is .*, but the last event was at"):
         run.ask(rows, [0, 1, 2], t[::-1][1:] + t[:1])
     with pytest.raises(ValueError, match=r"t\[1\] is (nan|NaT), which is no time"):
@@ -459,12 +449,12 @@ def test_with_an_error_score_frames_give_what_single_events_give():
     n = 20
     rows, y = _models.numbered_rows(n, 3), np.resize(["up", "down"], n)
     arrival, label_time = np.arange(0.0, 2 * n, 2), np.arange(0.0, 2 * n, 2) + 7
-    models = {"breaks": BreaksAt(at=9), "fine": Persistent()}
-    evaluator = DelayedEvaluator(
+    models = {"breaks": BreaksAt(at=9), "fine": sk.Persistent()}
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         error_score=0.0,
-        run=RunOptions(keep_tape=True),
-        polling=Polling(n_bins=2, poll_every=2),
+        run=sk.RunOptions(keep_tape=True),
+        polling=sk.Polling(n_bins=2, poll_every=2),
     )
     expected = evaluator.start(models, classes=CLASSES)
     for time, m, is_label in events_of(arrival, label_time):
@@ -481,15 +471,15 @@ def test_with_an_error_score_frames_give_what_single_events_give():
 
 def test_times_go_on_from_call_to_call(tmp_path):
     times = np.datetime64("2025-01-01", "us") + np.arange(6) * np.timedelta64(1, "D")
-    evaluator = PrequentialEvaluator("accuracy", forgetting="window:2D", record_every="1D")
-    run = evaluator.start(Persistent(), classes=[0, 1])
+    evaluator = sk.PrequentialEvaluator("accuracy", forgetting="window:2D", record_every="1D")
+    run = evaluator.start(sk.Persistent(), classes=[0, 1])
     X, y = np.zeros((6, 1)), [0, 1, 1, 0, 0, 0]
     for k in range(0, 6, 2):
         run.update(X[k : k + 2], y[k : k + 2], arrival=times[k : k + 2])
         run.save(tmp_path / "run")
-        run = load_run(tmp_path / "run")
+        run = sk.load_run(tmp_path / "run")
     result = run.result()
-    whole = evaluator.evaluate(Persistent(), X, y, arrival=times)
+    whole = evaluator.evaluate(sk.Persistent(), X, y, arrival=times)
     np.testing.assert_array_equal(result.times, whole.times)
     np.testing.assert_array_equal(result.curve("Persistent"), whole.curve("Persistent"))
     with pytest.raises(ValueError, match="goes back at row 6"):

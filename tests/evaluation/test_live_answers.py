@@ -91,6 +91,27 @@ def test_numbers_are_returned_by_regressors():
     assert run.update(X, y)["sgd"].dtype == np.float64
 
 
+def test_answers_are_the_users_own():
+    """Writing into them changes neither scores nor the tape."""
+    X, y = np.arange(12.0)[:, None], np.arange(12.0) % 3
+    for model, metric, method in (
+        (PersistentRegressor(), "mae", "predict"),
+        (MajorityClass(), "log_loss", "predict_proba"),
+    ):
+        classes = None if method == "predict" else [0.0, 1.0, 2.0]
+        evaluator = PrequentialEvaluator(metric, run=RunOptions(keep_tape=True))
+        runs = [evaluator.start({"m": model}, classes=classes) for _ in range(2)]
+        for run in runs:
+            for k in range(0, 12, 4):
+                answers = run.update(X[k : k + 4], y[k : k + 4], method=method)["m"]
+                answers[:] = 7.0 if run is runs[0] else answers
+        first, second = (run.result() for run in runs)
+        assert first.scores == second.scores
+        np.testing.assert_array_equal(first.tape.answers["m"], second.tape.answers["m"])
+        if method == "predict_proba":
+            np.testing.assert_array_equal(first.tape.scores["m"], second.tape.scores["m"])
+
+
 def test_a_late_row_is_answered_when_it_is_asked():
     rows, y = stream_rows(30)
     evaluator = DelayedEvaluator(METRICS, n_warmup=2, polling=Polling(n_bins=1))

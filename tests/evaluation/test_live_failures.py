@@ -8,18 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    ModelError,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    TemporallyAugmented,
-    load_run,
-)
+import skstream as sk
 from skstream.streams import make_demo_stream
 
 pytestmark = [
@@ -73,9 +62,9 @@ def no_traps():
 
 
 def delayed_run(**options):
-    polling = Polling(n_bins=3, poll_every=2, reduce=options.pop("reduce", "auto"))
+    polling = sk.Polling(n_bins=3, poll_every=2, reduce=options.pop("reduce", "auto"))
     options = {"metrics": "accuracy", "random_state": 0, "polling": polling, **options}
-    evaluator = DelayedEvaluator(run=RunOptions(keep_tape=True), **options)
+    evaluator = sk.DelayedEvaluator(run=sk.RunOptions(keep_tape=True), **options)
     return evaluator.start({"a": Trapped("a"), "b": Trapped("b")}, classes=CLASSES)
 
 
@@ -129,7 +118,7 @@ def test_an_ask_that_fails_never_was(error, at, model):
         except BaseException as caught:
             failed += 1
             assert caught is error or caught.__cause__ is error
-            if isinstance(caught, ModelError):
+            if isinstance(caught, sk.ModelError):
                 assert (caught.model, caught.row) == (model, event[1][0])
                 assert "id" in caught.__notes__[0]
             assert run.n_pending == before
@@ -149,7 +138,7 @@ def test_a_failed_learn_ends_the_run_and_the_last_save_goes_on(model, at, tmp_pa
         run.save(path)
         try:
             take(run, event)
-        except ModelError as error:
+        except sk.ModelError as error:
             stopped += 1
             assert (error.model, error.row) == (model, at - 1)
             assert run.result().waits.n_labelled <= at - 1
@@ -159,7 +148,7 @@ def test_a_failed_learn_ends_the_run_and_the_last_save_goes_on(model, at, tmp_pa
                 run.close()
             with pytest.raises(RuntimeError, match="cannot go on"):
                 run.save(path)
-            run = load_run(path)
+            run = sk.load_run(path)
             take(run, event)
     assert stopped == 1
     assert_same(run.close().result(), expected)
@@ -181,17 +170,17 @@ def test_with_an_error_score_the_other_models_go_on():
 def test_rows_that_a_model_cannot_answer_leave_the_run_as_it_was():
     rows = X.copy()
     rows[[7, 8]] = np.nan
-    evaluator = DelayedEvaluator(
-        "accuracy", random_state=0, run=RunOptions(keep_tape=True), polling=Polling(n_bins=2)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", random_state=0, run=sk.RunOptions(keep_tape=True), polling=sk.Polling(n_bins=2)
     )
     run, clean = (
-        evaluator.start({"sgd": SGDClassifier(), "last": Persistent()}, classes=CLASSES)
+        evaluator.start({"sgd": SGDClassifier(), "last": sk.Persistent()}, classes=CLASSES)
         for _ in range(2)
     )
     for one in (run, clean):
         one.ask(X[:1], [0])
         one.label([0], Y[:1])
-    with pytest.raises(ModelError, match="NaN") as caught:
+    with pytest.raises(sk.ModelError, match="NaN") as caught:
         run.ask(rows[5:10], range(5, 10))
     assert "id 7" in caught.value.__notes__[0]
     assert run.n_pending == 0
@@ -203,8 +192,8 @@ def test_rows_that_a_model_cannot_answer_leave_the_run_as_it_was():
 
 @pytest.mark.parametrize("bad", [np.nan, None, [1], np.datetime64("NaT")])
 def test_ids_that_cannot_be_found_again_are_refused(bad):
-    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
-        MajorityClass(), classes=CLASSES
+    run = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
+        sk.MajorityClass(), classes=CLASSES
     )
     with pytest.raises(ValueError, match=r"ids\[1\] is"):
         run.ask(X[:2], [0, bad])
@@ -249,8 +238,10 @@ def test_a_measure_that_fails_in_update_loses_no_row(n_models, monkeypatch):
         trap()
         return float(np.mean(y_true == y_pred))
 
-    evaluator = PrequentialEvaluator({"hits": hits}, random_state=0, run=RunOptions(keep_tape=True))
-    models = {f"m{k}": MajorityClass() for k in range(n_models)}
+    evaluator = sk.PrequentialEvaluator(
+        {"hits": hits}, random_state=0, run=sk.RunOptions(keep_tape=True)
+    )
+    models = {f"m{k}": sk.MajorityClass() for k in range(n_models)}
     expected = evaluator.evaluate(models, X, Y)
     for at in (1, 15, 40):
         trap.n, trap.at, trap.error = 0, at, ZeroDivisionError("no rows")
@@ -276,15 +267,15 @@ def test_features_that_fail_can_be_asked_again(tmp_path):
         trap()
         return X[rows] + 0.1
 
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
-        run=RunOptions(keep_tape=True),
-        polling=Polling(n_bins=2, poll_every=1, features=features),
+        run=sk.RunOptions(keep_tape=True),
+        polling=sk.Polling(n_bins=2, poll_every=1, features=features),
     )
     results = []
     for at in (None, 1, 4):
         trap.n, trap.at, trap.error = 0, at, OSError("no weather")
-        run = evaluator.start(MajorityClass(), classes=CLASSES)
+        run = evaluator.start(sk.MajorityClass(), classes=CLASSES)
         for event in events():
             try:
                 take(run, event)
@@ -299,11 +290,11 @@ def test_features_that_fail_can_be_asked_again(tmp_path):
 @pytest.mark.parametrize(
     "evaluator",
     [
-        PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True)),
-        PrequentialEvaluator(
-            "accuracy", random_state=0, batch_size=4, run=RunOptions(keep_tape=True)
+        sk.PrequentialEvaluator("accuracy", random_state=0, run=sk.RunOptions(keep_tape=True)),
+        sk.PrequentialEvaluator(
+            "accuracy", random_state=0, batch_size=4, run=sk.RunOptions(keep_tape=True)
         ),
-        KFoldEvaluator("accuracy", n_folds=2, random_state=0, run=RunOptions(keep_tape=True)),
+        sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0, run=sk.RunOptions(keep_tape=True)),
     ],
     ids=["rows", "batches", "folds"],
 )
@@ -322,7 +313,7 @@ def test_a_failure_ends_a_run_and_the_last_save_goes_on(
         run.save(path)
         try:
             run.update(X[begin : begin + 45], Y[begin : begin + 45])
-        except ModelError as error:
+        except sk.ModelError as error:
             stopped += 1
             assert error.model == "b"
             so_far = run.result()
@@ -334,7 +325,7 @@ def test_a_failure_ends_a_run_and_the_last_save_goes_on(
                 )
             with pytest.raises(RuntimeError, match="cannot go on"):
                 run.update(X[:1], Y[:1])
-            run = load_run(path)
+            run = sk.load_run(path)
             run.update(X[begin : begin + 45], Y[begin : begin + 45])
     assert stopped == 1
     result = run.close().result()
@@ -383,7 +374,7 @@ def test_a_second_ctrl_c_breaks_a_call_that_does_not_end():
                 raise AssertionError("the second one came through")
             return super().partial_fit(X, y, classes)
 
-    run = PrequentialEvaluator("accuracy").start(Endless(), classes=CLASSES)
+    run = sk.PrequentialEvaluator("accuracy").start(Endless(), classes=CLASSES)
     run.update(X[:1], Y[:1])
     with pytest.raises(KeyboardInterrupt):
         run.update(X[1:2], Y[1:2])
@@ -392,9 +383,9 @@ def test_a_second_ctrl_c_breaks_a_call_that_does_not_end():
 
 
 def test_several_threads_may_use_a_run():
-    run = DelayedEvaluator(
-        "accuracy", run=RunOptions(keep_tape=True), polling=Polling(n_bins=2)
-    ).start({"last": Persistent()}, classes=CLASSES)
+    run = sk.DelayedEvaluator(
+        "accuracy", run=sk.RunOptions(keep_tape=True), polling=sk.Polling(n_bins=2)
+    ).start({"last": sk.Persistent()}, classes=CLASSES)
     errors = []
 
     def work(name):
@@ -421,12 +412,12 @@ def test_several_threads_may_use_a_run():
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 def test_a_fitted_model_answers_before_the_first_label(engine):
     fitted = SGDClassifier(random_state=0).fit(X, Y)
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
-        run=RunOptions(kernels=engine == "auto", keep_tape=True),
-        polling=Polling(n_bins=2),
+        run=sk.RunOptions(kernels=engine == "auto", keep_tape=True),
+        polling=sk.Polling(n_bins=2),
     )
-    models = {"warm": fitted, "cold": Persistent()}
+    models = {"warm": fitted, "cold": sk.Persistent()}
     run = evaluator.start(models, classes=CLASSES, warm_start=True)
     answers = run.ask(X[:5], range(5), 0)
     assert answers["warm"].tolist() == fitted.predict(X[:5]).tolist()
@@ -443,9 +434,9 @@ def test_a_fitted_model_answers_before_the_first_label(engine):
 @pytest.mark.parametrize("previous_label", ["known", "predicted"])
 @pytest.mark.parametrize("together", [False, True])
 def test_a_bad_row_of_the_warmup_stops_no_other_row(previous_label, together):
-    model = TemporallyAugmented(SGDClassifier(), previous_label=previous_label)
-    evaluator = DelayedEvaluator(
-        "accuracy", random_state=0, polling=Polling(n_bins=2, poll_every=1)
+    model = sk.TemporallyAugmented(SGDClassifier(), previous_label=previous_label)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", random_state=0, polling=sk.Polling(n_bins=2, poll_every=1)
     )
     run = evaluator.start({"m": model}, classes=[0, 1])
     for i, x in enumerate([1.0, np.nan, 2.0, 3.0]):
@@ -456,6 +447,6 @@ def test_a_bad_row_of_the_warmup_stops_no_other_row(previous_label, together):
         run.label([0], [0], t=10)
         run.label([2], [1], t=12)
     assert run.ask([[1.5]], [4], t=13)["m"][0] in (0, 1)
-    with pytest.raises(ModelError, match="failed while learning row 1: ValueError") as caught:
+    with pytest.raises(sk.ModelError, match="failed while learning row 1: ValueError") as caught:
         run.label([1], [0], t=14)
     assert caught.value.row == 1

@@ -3,21 +3,15 @@
 import numpy as np
 import pytest
 
-from skstream import (
-    DelayedEvaluator,
-    EvaluationInterrupted,
-    MajorityClass,
-    Polling,
-    PrequentialEvaluator,
-)
+import skstream as sk
 
 X = np.arange(20.0).reshape(-1, 2)
 Y = np.tile(["a", "b"], 5)
 
 
 def live(**options):
-    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=2), **options)
-    return evaluator.start({"m": MajorityClass()}, classes=["a", "b"])
+    evaluator = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2), **options)
+    return evaluator.start({"m": sk.MajorityClass()}, classes=["a", "b"])
 
 
 def test_ids_that_come_twice_in_a_call_are_told_from_waiting_ones():
@@ -46,13 +40,13 @@ def test_results_before_the_first_label_are_nan_by_bin():
     ],
 )
 def test_features_of_the_wrong_kind_are_named(answer, message):
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         delay=3,
-        polling=Polling(n_bins=2, poll_every=1, features=lambda rows, times: answer(rows)),
+        polling=sk.Polling(n_bins=2, poll_every=1, features=lambda rows, times: answer(rows)),
     )
     with pytest.raises(ValueError, match=rf"features\(rows, times\) was asked.*{message}"):
-        evaluator.evaluate({"m": MajorityClass()}, X, Y)
+        evaluator.evaluate({"m": sk.MajorityClass()}, X, Y)
 
 
 @pytest.mark.parametrize("name", ["delay", "features", "reduce"])
@@ -61,27 +55,27 @@ def test_functions_that_fail_are_named(name):
         raise ZeroDivisionError("by nothing")
 
     own = {} if name == "delay" else {name: fail}
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         delay=fail if name == "delay" else 3,
-        polling=Polling(n_bins=2, poll_every=1, **own),
+        polling=sk.Polling(n_bins=2, poll_every=1, **own),
     )
     with pytest.raises(ZeroDivisionError) as caught:
-        evaluator.evaluate({"m": MajorityClass()}, X, Y)
+        evaluator.evaluate({"m": sk.MajorityClass()}, X, Y)
     assert any(f"Raised by {name}(" in note for note in caught.value.__notes__)
 
 
 def test_interruptions_say_whether_there_is_a_result():
-    assert "nothing was finished" in str(EvaluationInterrupted(None))
+    assert "nothing was finished" in str(sk.EvaluationInterrupted(None))
 
     def chunks(error, n):
         yield from [(X, Y, {})] * n
         raise error
 
-    evaluator = PrequentialEvaluator("accuracy")
-    with pytest.raises(EvaluationInterrupted, match="nothing was finished"):
-        evaluator.evaluate(MajorityClass(), chunks(KeyboardInterrupt(), 0), classes=["a", "b"])
+    evaluator = sk.PrequentialEvaluator("accuracy")
+    with pytest.raises(sk.EvaluationInterrupted, match="nothing was finished"):
+        evaluator.evaluate(sk.MajorityClass(), chunks(KeyboardInterrupt(), 0), classes=["a", "b"])
     with pytest.raises(SystemExit) as caught:
-        evaluator.evaluate(MajorityClass(), chunks(SystemExit(3), 1), classes=["a", "b"])
+        evaluator.evaluate(sk.MajorityClass(), chunks(SystemExit(3), 1), classes=["a", "b"])
     assert caught.value.code == 3
     assert caught.value.result.n_rows == 10

@@ -10,21 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    MajorityWindow,
-    Polling,
-    PredictionLog,
-    PrequentialEvaluator,
-    load_run,
-    prequential_predict,
-    score_predictions,
-)
+import skstream as sk
 from skstream.core.evaluators.evaluator import StreamEvaluator
-from skstream.model_selection import PrequentialSearch
 from skstream.streams import as_stream, take_rows, with_delay
 from tests._examples import examples
 
@@ -32,10 +19,10 @@ N = 40
 X = np.random.default_rng(0).random((N, 2))
 Y = np.arange(N) // 2 % 2
 EVALUATORS: dict[Any, dict[str, Any]] = {
-    PrequentialEvaluator: {},
-    KFoldEvaluator: {"n_folds": 2},
-    HoldoutEvaluator: {"holdout": "next", "every": 5},
-    DelayedEvaluator: {"delay": 0, "polling": Polling(n_bins=2)},
+    sk.PrequentialEvaluator: {},
+    sk.KFoldEvaluator: {"n_folds": 2},
+    sk.HoldoutEvaluator: {"holdout": "next", "every": 5},
+    sk.DelayedEvaluator: {"delay": 0, "polling": sk.Polling(n_bins=2)},
 }
 
 
@@ -45,22 +32,22 @@ def pieces(arrival: Any, size: int) -> list[Any]:
 
 
 def evaluated(kind: Any, *data: Any, **meta: Any) -> None:
-    kind("accuracy", **EVALUATORS[kind]).evaluate(MajorityClass(), *data, classes=[0, 1], **meta)
+    kind("accuracy", **EVALUATORS[kind]).evaluate(sk.MajorityClass(), *data, classes=[0, 1], **meta)
 
 
 def live(arrival: Any, size: int) -> None:
-    run = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=[0, 1])
+    run = sk.PrequentialEvaluator("accuracy").start(sk.MajorityClass(), classes=[0, 1])
     for rows, y, meta in pieces(arrival, size):
         run.update(rows, y, **meta)
 
 
 def log(arrival: Any, size: int) -> None:
     frames = [{"y": y, "p": y, "t": meta["arrival"]} for _, y, meta in pieces(arrival, size)]
-    PredictionLog(frames, target="y", predictions="p", arrival="t", classes=[0, 1]).score()
+    sk.PredictionLog(frames, target="y", predictions="p", arrival="t", classes=[0, 1]).score()
 
 
 def search(arrival: Any, size: int) -> None:
-    candidates = PrequentialSearch(MajorityWindow(), {"window_size": [3, 5]})
+    candidates = sk.PrequentialSearch(sk.MajorityWindow(), {"window_size": [3, 5]})
     candidates.fit(as_stream(X, Y, arrival=arrival, chunk_size=size))
 
 
@@ -74,9 +61,9 @@ PATHS: dict[str, Any] = {
         }.items()
     },
     **{"live": live, "log": log, "search": search},
-    "score_predictions": lambda t, size: score_predictions(Y, Y, arrival=t),
-    "prequential_predict": lambda t, size: prequential_predict(
-        MajorityClass(), pieces(t, size), classes=[0, 1]
+    "score_predictions": lambda t, size: sk.score_predictions(Y, Y, arrival=t),
+    "prequential_predict": lambda t, size: sk.prequential_predict(
+        sk.MajorityClass(), pieces(t, size), classes=[0, 1]
     ),
     "composition": lambda t, size: list(with_delay(take_rows(pieces(t, size), N), 3)),
     "iteration": lambda t, size: list(as_stream(pieces(t, size))),
@@ -113,12 +100,12 @@ def test_rows_before_the_wrong_one_come_whatever_the_chunks_are() -> None:
 
 
 def test_a_run_that_was_saved_remembers_the_last_time(tmp_path: Path) -> None:
-    run = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=[0, 1])
+    run = sk.PrequentialEvaluator("accuracy").start(sk.MajorityClass(), classes=[0, 1])
     noon = datetime(2024, 1, 1, 12, tzinfo=UTC)
     run.update(X[:2], Y[:2], arrival=[noon] * 2)
     run.update(X[2:3], Y[2:3])  # does not say when it came
     run.save(tmp_path / "run")
-    loaded = load_run(tmp_path / "run")
+    loaded = sk.load_run(tmp_path / "run")
     for one in (run, loaded):
         with pytest.raises(ValueError, match=r"goes back at row 3, from 2024-01-01T12.* UTC to"):
             one.update(X[3:4], Y[3:4], arrival=[noon - timedelta(hours=1)])
@@ -130,9 +117,9 @@ def test_a_run_that_was_saved_remembers_the_last_time(tmp_path: Path) -> None:
 
 def test_times_with_a_zone_go_on_over_the_borders_of_chunks() -> None:
     hours = [datetime(2024, 1, 1, tzinfo=UTC) + timedelta(hours=i) for i in range(N)]
-    evaluator = PrequentialEvaluator("accuracy", forgetting="window:10h")
+    evaluator = sk.PrequentialEvaluator("accuracy", forgetting="window:10h")
     scores = [
-        evaluator.evaluate(MajorityClass(), pieces(hours, size), classes=[0, 1]).scores
+        evaluator.evaluate(sk.MajorityClass(), pieces(hours, size), classes=[0, 1]).scores
         for size in (7, N)
     ]
     assert scores[0] == scores[1]
@@ -170,7 +157,7 @@ def test_a_frame_in_another_order_than_its_times_is_named(kind: Any) -> None:
             warnings.simplefilter("error")
             in_order = frame.sort_index() if "index" in where else frame.sort_values("when")
             evaluated(kind, in_order, Y)
-            if kind is not DelayedEvaluator:  # whose delay is one of rows
+            if kind is not sk.DelayedEvaluator:  # whose delay is one of rows
                 evaluated(kind, frame, Y, arrival=np.arange(N))
 
 
@@ -178,19 +165,19 @@ def test_frames_that_do_not_say_their_order_are_not_named() -> None:
     frame = frames()["column 'when'"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        evaluated(PrequentialEvaluator, frame.assign(born=frame["when"]), Y)
-        evaluated(PrequentialEvaluator, frame[["a"]].iloc[::-1], Y)
-        evaluated(PrequentialEvaluator, frame.assign(when=frame["when"].dt.time), Y)
+        evaluated(sk.PrequentialEvaluator, frame.assign(born=frame["when"]), Y)
+        evaluated(sk.PrequentialEvaluator, frame[["a"]].iloc[::-1], Y)
+        evaluated(sk.PrequentialEvaluator, frame.assign(when=frame["when"].dt.time), Y)
 
 
 def test_logs_and_searches_name_the_order_of_a_frame() -> None:
     frame = frames()["column 'when'"]
-    log = PredictionLog(frame.assign(y=Y, p=Y), target="y", predictions="p")
+    log = sk.PredictionLog(frame.assign(y=Y, p=Y), target="y", predictions="p")
     for call in (
         lambda: log.score(),
-        lambda: PrequentialSearch(MajorityWindow(), {"window_size": [3, 5]}).fit(frame, Y),
-        lambda: prequential_predict(MajorityClass(), frame, Y),
-        lambda: evaluated(PrequentialEvaluator, take_rows(as_stream(frame, Y), 20)),
+        lambda: sk.PrequentialSearch(sk.MajorityWindow(), {"window_size": [3, 5]}).fit(frame, Y),
+        lambda: sk.prequential_predict(sk.MajorityClass(), frame, Y),
+        lambda: evaluated(sk.PrequentialEvaluator, take_rows(as_stream(frame, Y), 20)),
     ):
         with pytest.warns(UserWarning, match="times in column 'when' go back at row 3"):
             call()
@@ -204,29 +191,29 @@ def test_the_order_is_said_once_and_not_of_held_out_rows() -> None:
     assert len(warned) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        held = HoldoutEvaluator("accuracy", holdout=(frame, Y), every=10)
-        held.evaluate(MajorityClass(), frame.sort_values("when"), Y)
+        held = sk.HoldoutEvaluator("accuracy", holdout=(frame, Y), every=10)
+        held.evaluate(sk.MajorityClass(), frame.sort_values("when"), Y)
 
 
 def live_run(frame: Any, y: Any) -> Any:
-    run = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=[0, 1])
+    run = sk.PrequentialEvaluator("accuracy").start(sk.MajorityClass(), classes=[0, 1])
     run.update(frame, y)
     return run
 
 
 def live_search(frame: Any, y: Any) -> Any:
-    search = PrequentialSearch(MajorityWindow(), {"window_size": [3, 5]})
+    search = sk.PrequentialSearch(sk.MajorityWindow(), {"window_size": [3, 5]})
     return search.partial_fit(frame, y, classes=[0, 1])
 
 
 def live_asking(frame: Any, y: Any) -> Any:
-    run = DelayedEvaluator("accuracy").start(MajorityClass(), classes=[0, 1])
+    run = sk.DelayedEvaluator("accuracy").start(sk.MajorityClass(), classes=[0, 1])
     run.ask(frame, range(len(y)))
     return run
 
 
 def go_on(one: Any, frame: Any, y: Any) -> None:
-    if isinstance(one, PrequentialSearch):
+    if isinstance(one, sk.PrequentialSearch):
         one.partial_fit(frame, y)
     elif hasattr(one, "ask"):
         one.ask(frame, range(100, 100 + len(y)))
@@ -245,7 +232,7 @@ def test_live_rows_in_another_order_than_their_times_are_named(begin: Any, tmp_p
             go_on(one, frame, Y)  # it is said once
             one = begin(frame[:3], Y[:3])
             one.save(tmp_path / "saved")
-        for again in (one, load_run(tmp_path / "saved")):
+        for again in (one, sk.load_run(tmp_path / "saved")):
             with pytest.warns(UserWarning, match=words):
                 go_on(again, frame[3:], Y[3:])
 
@@ -266,16 +253,18 @@ def test_dates_without_a_time_and_the_index_of_labels_say_the_order(pd: Any) -> 
     plain = pd.DataFrame(X, columns=["a", "b"])
     for when in (days.dt.date, days.dt.strftime("%Y-%m-%d")):
         with pytest.warns(UserWarning, match="times in column 'when' go back at row 1, from 2024"):
-            evaluated(PrequentialEvaluator, plain.assign(when=when), Y)
+            evaluated(sk.PrequentialEvaluator, plain.assign(when=when), Y)
     y = pd.Series(Y, index=pd.DatetimeIndex(days))
     words = "times in the index of y go back at row 1, from 2024"
     for data in ((X, y), ([(X, y)],), (as_stream(X, y, chunk_size=7),)):
         with pytest.warns(UserWarning, match=words) as warned:
-            evaluated(PrequentialEvaluator, *data)
+            evaluated(sk.PrequentialEvaluator, *data)
         assert len(warned) == 1
     with pytest.warns(UserWarning, match=words):
         live_run(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        evaluated(PrequentialEvaluator, X, y, arrival=np.arange(N))
-        evaluated(PrequentialEvaluator, plain.assign(when=["2024-01-02", *["none"] * (N - 1)]), Y)
+        evaluated(sk.PrequentialEvaluator, X, y, arrival=np.arange(N))
+        evaluated(
+            sk.PrequentialEvaluator, plain.assign(when=["2024-01-02", *["none"] * (N - 1)]), Y
+        )

@@ -7,18 +7,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
 from sklearn.metrics import accuracy_score, mean_absolute_error
 from sklearn.preprocessing import StandardScaler
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    ModelError,
-    Persistent,
-    PrequentialEvaluator,
-    RunOptions,
-    load,
-    make_stream_pipeline,
-    score_predictions,
-)
-from skstream.baselines import MeanRegressor, PersistentRegressor
+import skstream as sk
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import Breaks, Diary, Unweighted, numbered_rows
@@ -32,7 +21,7 @@ def demo_rows(n_rows, random_state=0):
 
 
 def calls_of(model, X, y, evaluator=None, **options):
-    evaluator = evaluator or PrequentialEvaluator("accuracy")
+    evaluator = evaluator or sk.PrequentialEvaluator("accuracy")
     result = evaluator.evaluate(model, X, y, return_models=True, **options)
     return result.models[type(model).__name__].calls_
 
@@ -57,7 +46,7 @@ def test_every_row_is_asked_then_learnt_one_at_a_time():
 
 
 def test_a_batch_is_asked_then_learnt_as_a_whole_and_close_flushes_the_rest():
-    evaluator = PrequentialEvaluator("accuracy", batch_size=3, n_warmup=2)
+    evaluator = sk.PrequentialEvaluator("accuracy", batch_size=3, n_warmup=2)
     calls = calls_of(Diary(), numbered_rows(7), LABELS[:7], evaluator)
     assert [(what, rows) for what, rows, *_ in calls] == [
         ("learn", [0, 1]),
@@ -69,7 +58,7 @@ def test_a_batch_is_asked_then_learnt_as_a_whole_and_close_flushes_the_rest():
 
 
 def test_result_leaves_an_incomplete_batch_out():
-    run = PrequentialEvaluator("accuracy", batch_size=3, n_warmup=1).start(
+    run = sk.PrequentialEvaluator("accuracy", batch_size=3, n_warmup=1).start(
         Diary(), classes=["a", "b"]
     )
     run.update(numbered_rows(6), LABELS[:6])
@@ -81,7 +70,7 @@ def test_result_leaves_an_incomplete_batch_out():
 
 def test_weight_zero_is_asked_but_neither_learnt_nor_scored():
     weight = np.array([1.0, 1.0, 0.0, 2.0])
-    evaluator = PrequentialEvaluator("accuracy")
+    evaluator = sk.PrequentialEvaluator("accuracy")
     result = evaluator.evaluate(
         Diary(), numbered_rows(4), LABELS[:4], sample_weight=weight, return_models=True
     )
@@ -101,16 +90,16 @@ def test_weight_zero_is_asked_but_neither_learnt_nor_scored():
 def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size, rng):
     X, weight = np.abs(rng.normal(size=(60, 3))), rng.choice([1.0, 0.5], 60)
     y = (X[:, 0] + 0.3 * rng.normal(size=60) > 0.6).astype(int)
-    model = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
+    model = sk.make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
     literal, answers = clone(model), []
     for i in range(60):
         if i:
             answers.append(literal.predict(X[i : i + 1])[0])
         row = X[i : i + 1], y[i : i + 1], [0, 1] if i == 0 else None
         literal.partial_fit(*row, sample_weight=weight[i : i + 1])
-    options = {"run": RunOptions(kernels=engine == "auto", keep_tape=True)}
+    options = {"run": sk.RunOptions(kernels=engine == "auto", keep_tape=True)}
     stream = as_stream(X, y, sample_weight=weight, chunk_size=chunk_size)
-    for evaluator in (PrequentialEvaluator(**options), DelayedEvaluator(delay=0, **options)):
+    for evaluator in (sk.PrequentialEvaluator(**options), sk.DelayedEvaluator(delay=0, **options)):
         result = evaluator.evaluate({"m": model}, stream, return_models=True)
         assert result.predictions("m", every_row=True).reshape(60, -1)[1:, -1].tolist() == answers
         scaler = result.models["m"].pipeline_[0]
@@ -121,7 +110,7 @@ def test_models_without_sample_weight_get_the_row_repeated():
     weight = np.array([1.0, 3.0, 1.0])
     calls = calls_of(Unweighted(), numbered_rows(3), LABELS[:3], sample_weight=weight)
     assert [rows for what, rows, *_ in calls if what == "learn"] == [[0], [1, 1, 1], [2]]
-    with pytest.raises(ModelError, match=r"row 1.*whole numbers"):
+    with pytest.raises(sk.ModelError, match=r"row 1.*whole numbers"):
         calls_of(Unweighted(), numbered_rows(2), LABELS[:2], sample_weight=[1.0, 1.5])
 
 
@@ -129,8 +118,8 @@ def test_rows_without_a_label_are_an_error_or_only_asked():
     y = np.array(["a", None, "b", "a"], dtype=object)
     X = numbered_rows(4)
     with pytest.raises(ValueError, match=r"Row 1 has no label.*missing_labels"):
-        PrequentialEvaluator("accuracy").evaluate(Diary(), X, y)
-    evaluator = PrequentialEvaluator("accuracy", missing_labels="skip")
+        sk.PrequentialEvaluator("accuracy").evaluate(Diary(), X, y)
+    evaluator = sk.PrequentialEvaluator("accuracy", missing_labels="skip")
     result = evaluator.evaluate(Diary(), X, y, return_models=True)
     calls = result.models["Diary"].calls_
     assert [rows for what, rows, *_ in calls if what == "ask"] == [[1], [2], [3]]
@@ -142,9 +131,9 @@ def test_a_warm_start_goes_on_from_a_copy():
     X, y = demo_rows(400, random_state=0)
     model = SGDClassifier(random_state=0).fit(X[:200], y[:200])
     before = model.coef_.copy()
-    warm = PrequentialEvaluator("accuracy", n_warmup=1)
+    warm = sk.PrequentialEvaluator("accuracy", n_warmup=1)
     result = warm.evaluate({"warm": model}, X[200:], y[200:], warm_start=True)
-    cold = PrequentialEvaluator("accuracy").evaluate({"warm": model}, X[200:], y[200:])
+    cold = sk.PrequentialEvaluator("accuracy").evaluate({"warm": model}, X[200:], y[200:])
     assert (model.coef_ == before).all()
     assert (
         result.predictions("warm", every_row=True) != cold.predictions("warm", every_row=True)
@@ -154,25 +143,25 @@ def test_a_warm_start_goes_on_from_a_copy():
 def test_regressors_get_the_measures_of_regression(rng):
     X = rng.normal(size=(200, 3))
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=200)
-    models = {"sgd": SGDRegressor(), "mean": MeanRegressor(), "last": PersistentRegressor()}
-    result = PrequentialEvaluator().evaluate(models, X, y)
+    models = {"sgd": SGDRegressor(), "mean": sk.MeanRegressor(), "last": sk.PersistentRegressor()}
+    result = sk.PrequentialEvaluator().evaluate(models, X, y)
     assert list(result.scores["sgd"]) == ["mae", "rmse", "r2"]
     expected = mean_absolute_error(y[1:], y[:-1])
     assert result.scores["last"]["mae"] == pytest.approx(expected, rel=1e-12)
     assert np.isnan(result.predictions("last", every_row=True)[0])
     with pytest.raises(ValueError, match="regressors and the others are not"):
-        PrequentialEvaluator().evaluate({"a": SGDRegressor(), "b": Persistent()}, X, y)
+        sk.PrequentialEvaluator().evaluate({"a": SGDRegressor(), "b": sk.Persistent()}, X, y)
 
 
 @pytest.mark.parametrize("labels", [["x", "y"], [3, 7], [0.0, 1.0], [False, True]])
 def test_results_survive_being_saved(tmp_path, labels):
     X, y = demo_rows(300, random_state=0)
     y = np.array(labels)[(y == "UP").astype(int)]
-    result = PrequentialEvaluator(random_state=3).evaluate(
-        {"sgd": SGDClassifier(), "last": Persistent()}, X, y
+    result = sk.PrequentialEvaluator(random_state=3).evaluate(
+        {"sgd": SGDClassifier(), "last": sk.Persistent()}, X, y
     )
     path = result.save(tmp_path / "result")
-    loaded = load(path)
+    loaded = sk.load(path)
     assert path.suffix == ".npz"
     assert loaded.scores == result.scores
     assert (
@@ -190,14 +179,14 @@ def test_a_failing_model_is_named_with_its_row():
     X, y = numbered_rows(8), LABELS
     models = {"fine": Diary(), "broken": Breaks(at=5)}
     with pytest.raises(
-        ModelError, match=r"'broken' failed while learning row 5.*out of paper"
+        sk.ModelError, match=r"'broken' failed while learning row 5.*out of paper"
     ) as e:
-        PrequentialEvaluator("accuracy").evaluate(models, X, y)
+        sk.PrequentialEvaluator("accuracy").evaluate(models, X, y)
     assert (e.value.model, e.value.fold, e.value.row) == ("broken", 0, 5)
 
 
 def test_bad_streams_are_named():
-    evaluator = PrequentialEvaluator("accuracy")
+    evaluator = sk.PrequentialEvaluator("accuracy")
     X = numbered_rows(4)
     with pytest.raises(ValueError, match=r"Row 2 has the label 'c'.*'a', 'b'"):
         evaluator.evaluate(Diary(), X, ["a", "b", "c", "a"], classes=["a", "b"])
@@ -235,11 +224,11 @@ def test_predictions_are_taken_by_scikit_learn(kind, missing):
     given = [None if missing and row % 7 == 3 else one for row, one in enumerate(y.tolist())]
     X, skip = np.arange(60.0)[:, np.newaxis], {"missing_labels": "skip"} if missing else {}
     for evaluator in (
-        PrequentialEvaluator("accuracy", **skip),
-        KFoldEvaluator("accuracy", n_folds=3, strategy="cross:held_out", **skip),
+        sk.PrequentialEvaluator("accuracy", **skip),
+        sk.KFoldEvaluator("accuracy", n_folds=3, strategy="cross:held_out", **skip),
     ):
         result = evaluator.evaluate(
-            {"nb": IncrementalGaussianNB(), "last": Persistent()}, X, y if not missing else given
+            {"nb": IncrementalGaussianNB(), "last": sk.Persistent()}, X, y if not missing else given
         )
         for name in result.model_names:
             for fold in result.folds:
@@ -263,10 +252,10 @@ def test_predictions_are_taken_by_scikit_learn(kind, missing):
 def test_rows_that_got_no_answer_are_left_out_of_predictions():
     y = ["a", "b", "a", "b"]
     made = {"m": ["a", None, "b", "b"]}
-    result = score_predictions(y, made, metrics="accuracy", unanswered="wrong")
+    result = sk.score_predictions(y, made, metrics="accuracy", unanswered="wrong")
     rows, answers = result.predictions("m")
     assert (rows.tolist(), answers.tolist()) == ([0, 2, 3], ["a", "b", "b"])
     assert answers.dtype.kind == "U" and result.scores["m"]["accuracy"] == 0.5
-    numbers = score_predictions([1.5, 2.0, 3.0], {"m": [1.0, np.nan, 3.0]}, unanswered="skip")
+    numbers = sk.score_predictions([1.5, 2.0, 3.0], {"m": [1.0, np.nan, 3.0]}, unanswered="skip")
     rows, answers = numbers.predictions("m")
     assert (rows.tolist(), answers.tolist()) == ([0, 2], [1.0, 3.0])

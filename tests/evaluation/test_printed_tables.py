@@ -7,24 +7,13 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    load,
-)
-from skstream.baselines import MeanRegressor
-from skstream.forgetting import SlidingWindow
+import skstream as sk
 from skstream.reports._report import DEFAULTS
 from skstream.stats._report import over_rows
 from skstream.streams import label_profile, make_demo_stream
 from skstream.utils._tables import filled, line_width
 
-EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
+EVALUATORS = (sk.PrequentialEvaluator, sk.KFoldEvaluator, sk.DelayedEvaluator)
 #: Parameters that change no number, and those that a table shows otherwise.
 WITHOUT_A_WORD = {
     "metrics", "forgetting", "record_every", "random_state", "n_jobs", "error_score", "progress",
@@ -37,7 +26,7 @@ def last_answer(answers, durations):
 
 
 def heading(evaluator, n_rows=60):
-    result = evaluator.evaluate(Persistent(), make_demo_stream(n_rows, random_state=0))
+    result = evaluator.evaluate(sk.Persistent(), make_demo_stream(n_rows, random_state=0))
     first = str(result).splitlines()[0]
     assert first in result._repr_html_().replace("&#x27;", "'")
     return first, repr(result)
@@ -47,7 +36,7 @@ def heading(evaluator, n_rows=60):
     ("forgetting", "words"),
     [
         ("window:50", ", scores of the last 50 rows"),
-        ({"mine": SlidingWindow(50)}, ", scores of the last 50 rows"),
+        ({"mine": sk.SlidingWindow(50)}, ", scores of the last 50 rows"),
         ("fading:0.9", ", scores with fading factor 0.9"),
         ("adwin", ", scores with an adaptive window"),
         ("cumulative", ""),
@@ -55,7 +44,7 @@ def heading(evaluator, n_rows=60):
     ],
 )
 def test_the_only_forgetting_is_said_in_the_heading(forgetting, words):
-    first, shown = heading(PrequentialEvaluator("accuracy", forgetting=forgetting))
+    first, shown = heading(sk.PrequentialEvaluator("accuracy", forgetting=forgetting))
     assert first == f"prequential evaluation after 60 rows{words}"
     assert f"after 60 rows{words}; see" in shown
 
@@ -79,10 +68,10 @@ def test_every_forgetting_is_said_in_words(name, words):
 
 
 def test_several_mechanisms_have_headings_in_words():
-    evaluator = PrequentialEvaluator(
+    evaluator = sk.PrequentialEvaluator(
         "accuracy", forgetting={"mine": "window:50", "cumulative": "cumulative"}
     )
-    shown = str(evaluator.evaluate(Persistent(), make_demo_stream(60, random_state=0)))
+    shown = str(evaluator.evaluate(sk.Persistent(), make_demo_stream(60, random_state=0)))
     assert "mine (last 50 rows):" in shown
     assert "cumulative (all rows so far):" in shown
 
@@ -90,20 +79,20 @@ def test_several_mechanisms_have_headings_in_words():
 @pytest.mark.parametrize(
     ("evaluator", "words"),
     [
-        (PrequentialEvaluator("accuracy", batch_size=50), "batch_size=50"),
-        (PrequentialEvaluator("accuracy", n_warmup=9), "n_warmup=9"),
-        (PrequentialEvaluator("accuracy", missing_labels="skip"), "missing_labels='skip'"),
-        (PrequentialEvaluator("accuracy", unanswered="wrong"), "unanswered='wrong'"),
+        (sk.PrequentialEvaluator("accuracy", batch_size=50), "batch_size=50"),
+        (sk.PrequentialEvaluator("accuracy", n_warmup=9), "n_warmup=9"),
+        (sk.PrequentialEvaluator("accuracy", missing_labels="skip"), "missing_labels='skip'"),
+        (sk.PrequentialEvaluator("accuracy", unanswered="wrong"), "unanswered='wrong'"),
         (
-            KFoldEvaluator("accuracy", n_folds=2, strategy="split:held_out"),
+            sk.KFoldEvaluator("accuracy", n_folds=2, strategy="split:held_out"),
             "strategy='split:held_out'",
         ),
         (
-            DelayedEvaluator("accuracy", delay=3, polling=Polling(poll_every=None)),
+            sk.DelayedEvaluator("accuracy", delay=3, polling=sk.Polling(poll_every=None)),
             "delay=3, poll_every=None",
         ),
         (
-            DelayedEvaluator("accuracy", delay=3, polling=Polling(reduce=last_answer)),
+            sk.DelayedEvaluator("accuracy", delay=3, polling=sk.Polling(reduce=last_answer)),
             "delay=3, reduce=last_answer",
         ),
     ],
@@ -116,7 +105,7 @@ def test_what_is_not_the_default_is_said_in_the_heading(evaluator, words):
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)
 def test_every_parameter_is_known_with_its_default(evaluator):
-    own = inspect.signature(evaluator).parameters, inspect.signature(Polling).parameters
+    own = inspect.signature(evaluator).parameters, inspect.signature(sk.Polling).parameters
     for parameters in own[: 1 + ("polling" in own[0])]:
         for name, parameter in parameters.items():
             if name not in WITHOUT_A_WORD:
@@ -127,26 +116,26 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
     stream = make_demo_stream(200, random_state=0)
     y = np.array(stream.y, dtype=object)
     y[20:180:4] = None
-    models = {"sgd": SGDClassifier(), "majority": MajorityClass()}
+    models = {"sgd": SGDClassifier(), "majority": sk.MajorityClass()}
     line = "40 rows without a label: neither learnt nor scored"
     for n_jobs, batch_size in ((None, 1), (2, 1), (None, 7)):
-        evaluator = PrequentialEvaluator(
+        evaluator = sk.PrequentialEvaluator(
             "accuracy",
             missing_labels="skip",
             batch_size=batch_size,
             n_jobs=n_jobs,
             random_state=0,
-            run=RunOptions(keep_tape=False),
+            run=sk.RunOptions(keep_tape=False),
         )
         result = evaluator.evaluate(models, stream.X, y)
         assert result.n_unlabelled == 40
         assert line in str(result).splitlines()
         assert line in result._repr_html_()
-        assert load(result.save(tmp_path / "result.npz")).n_unlabelled == 40
+        assert sk.load(result.save(tmp_path / "result.npz")).n_unlabelled == 40
     targets = np.where(np.arange(200) == 60, np.nan, np.arange(200.0))
-    run = PrequentialEvaluator("mae", missing_labels="skip", run=RunOptions(keep_tape=True)).start(
-        MeanRegressor()
-    )
+    run = sk.PrequentialEvaluator(
+        "mae", missing_labels="skip", run=sk.RunOptions(keep_tape=True)
+    ).start(sk.MeanRegressor())
     run.update(stream.X[:50], targets[:50])
     run.save(tmp_path / "run")
     assert run.result().n_unlabelled == 0
@@ -160,10 +149,10 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
 def test_tables_and_sentences_fit_the_terminal(width, monkeypatch):
     """Costs are left out where the table would be too wide; text is wrapped, and complete."""
     models = {
-        "a": Persistent(),
+        "a": sk.Persistent(),
         "a model with a name": SGDClassifier(loss="log_loss", average=True, random_state=0),
     }
-    evaluator = KFoldEvaluator(["accuracy", "kappa"], n_folds=3, forgetting="window:50")
+    evaluator = sk.KFoldEvaluator(["accuracy", "kappa"], n_folds=3, forgetting="window:50")
     result = evaluator.evaluate(models, make_demo_stream(300))
     texts = (str(result), str(result.compare("a", "a model with a name")))
     profile = label_profile(make_demo_stream(300))

@@ -18,22 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    detect,
-    load,
-    load_run,
-    score_predictions,
-    score_slices,
-)
-from skstream.baselines import MeanRegressor, PersistentRegressor
+import skstream as sk
 from skstream.drift import DDM
 from skstream.reports import _page
 from skstream.streams import join_streams, make_demo_stream
@@ -42,8 +27,8 @@ from tests.evaluation._models import FailsLater
 
 STREAM = make_demo_stream(300, random_state=0)
 MODELS = {
-    "persistent": Persistent(),
-    "majority": MajorityClass(),
+    "persistent": sk.Persistent(),
+    "majority": sk.MajorityClass(),
     "sgd": SGDClassifier(loss="log_loss", random_state=0),
 }
 FORGETTING = {"all": "cumulative", "recent": "window:50"}
@@ -131,48 +116,48 @@ def text_of(result: Any, folder: Path, **options: Any) -> str:
 
 def resumed(folder: Path) -> Any:
     """Result of a run that was saved on the way, and loaded."""
-    run = PrequentialEvaluator(random_state=0).start(MODELS, classes=STREAM.classes)
+    run = sk.PrequentialEvaluator(random_state=0).start(MODELS, classes=STREAM.classes)
     run.update(STREAM.X[:120], STREAM.y[:120])
-    run = load_run(run.save(folder / "run"))
+    run = sk.load_run(run.save(folder / "run"))
     run.update(STREAM.X[120:], STREAM.y[120:])
     return run.result()
 
 
 def unbroken(**options: Any) -> Any:
-    return PrequentialEvaluator(random_state=0, **options).evaluate(MODELS, STREAM)
+    return sk.PrequentialEvaluator(random_state=0, **options).evaluate(MODELS, STREAM)
 
 
 def regression() -> Any:
     X = np.random.default_rng(0).normal(size=(200, 2))
-    models = {"mean": MeanRegressor(), "last": PersistentRegressor()}
-    return PrequentialEvaluator().evaluate(models, X, X[:, 0] * 3)
+    models = {"mean": sk.MeanRegressor(), "last": sk.PersistentRegressor()}
+    return sk.PrequentialEvaluator().evaluate(models, X, X[:, 0] * 3)
 
 
 RESULTS: dict[str, Callable[[Path], Any]] = {
     "two mechanisms": lambda _: unbroken(forgetting=FORGETTING),
-    "folds": lambda _: KFoldEvaluator(n_folds=4, random_state=0).evaluate(MODELS, STREAM),
+    "folds": lambda _: sk.KFoldEvaluator(n_folds=4, random_state=0).evaluate(MODELS, STREAM),
     "some folds": lambda _: (
-        KFoldEvaluator(n_folds=4, random_state=0).evaluate(MODELS, STREAM).select(folds=[1, 3])
+        sk.KFoldEvaluator(n_folds=4, random_state=0).evaluate(MODELS, STREAM).select(folds=[1, 3])
     ),
-    "holdout": lambda _: HoldoutEvaluator(
+    "holdout": lambda _: sk.HoldoutEvaluator(
         holdout=(STREAM.X[-50:], STREAM.y[-50:]), every=100, random_state=0
     ).evaluate(MODELS, STREAM.X[:-50], STREAM.y[:-50]),
-    "delayed": lambda _: DelayedEvaluator(
-        delay=20, forgetting=FORGETTING, random_state=0, polling=Polling(n_bins=3)
+    "delayed": lambda _: sk.DelayedEvaluator(
+        delay=20, forgetting=FORGETTING, random_state=0, polling=sk.Polling(n_bins=3)
     ).evaluate(MODELS, STREAM),
     "regression": lambda _: regression(),
-    "loaded": lambda folder: load(unbroken(forgetting=FORGETTING).save(folder / "result.npz")),
-    "without a tape": lambda _: unbroken(run=RunOptions(keep_tape=False)),
+    "loaded": lambda folder: sk.load(unbroken(forgetting=FORGETTING).save(folder / "result.npz")),
+    "without a tape": lambda _: unbroken(run=sk.RunOptions(keep_tape=False)),
     "resumed": resumed,
     "one model": lambda _: unbroken().select(models="sgd"),
-    "forty models": lambda _: score_predictions(
+    "forty models": lambda _: sk.score_predictions(
         STREAM.y,
         {
             f"model {k}": np.random.default_rng(k).permutation(np.asarray(STREAM.y))
             for k in range(40)
         },
     ),
-    "a log": lambda _: score_predictions(
+    "a log": lambda _: sk.score_predictions(
         [0, 0, 1], {"a": [0, 1, 1]}, probabilities={"a": [0.2, 0.6, 0.7]}, metrics=["brier", "mcc"]
     ),
 }
@@ -232,7 +217,7 @@ def test_every_number_is_the_result_s(kind: str, tmp_path: Path) -> None:
 
 def test_alarms_are_in_a_table_and_in_the_pictures(pictures: None, tmp_path: Path) -> None:
     result = unbroken(metrics="accuracy")
-    found = detect(result, {"ddm": DDM()})
+    found = sk.detect(result, {"ddm": DDM()})
     text = text_of(result, tmp_path, detections=found)
     (_, *rows), *_ = Page(text).sections["Alarms and drifts"]
     assert [name for _, name, *_ in rows] == list(MODELS)
@@ -248,14 +233,14 @@ def test_a_page_is_the_same_of_a_resumed_or_loaded_result(tmp_path: Path) -> Non
         return text_of(replace(result, costs={}), tmp_path)
 
     whole = unbroken()
-    loaded = load(whole.save(tmp_path / "result.npz"))
+    loaded = sk.load(whole.save(tmp_path / "result.npz"))
     assert but_costs(loaded) == but_costs(whole)
     tables = Page(but_costs(resumed(tmp_path))).sections["Scores"]
     assert tables == Page(but_costs(whole)).sections["Scores"]
 
 
 def test_failures_are_named_and_never_best(tmp_path: Path) -> None:
-    evaluator = PrequentialEvaluator(["accuracy", "error"], error_score=1.0, random_state=0)
+    evaluator = sk.PrequentialEvaluator(["accuracy", "error"], error_score=1.0, random_state=0)
     with pytest.warns(match="failed <here> & there"):
         result = evaluator.evaluate(
             {**MODELS, "bad": FailsLater(100, partial(ValueError, "failed <here> & there"))}, STREAM
@@ -272,9 +257,9 @@ def test_failures_are_named_and_never_best(tmp_path: Path) -> None:
 
 
 def test_what_was_warned_of_is_on_the_page(tmp_path: Path) -> None:
-    models = {"last": Persistent(), "majority": MajorityClass()}
+    models = {"last": sk.Persistent(), "majority": sk.MajorityClass()}
     with pytest.warns(match="Undefined at the last row"):
-        result = PrequentialEvaluator("kappa").evaluate(
+        result = sk.PrequentialEvaluator("kappa").evaluate(
             models, np.zeros((40, 1)), ["x"] * 40, classes=["x", "y"]
         )
     page = Page(text_of(result, tmp_path))
@@ -310,14 +295,14 @@ def test_settings_models_versions_and_the_stream_are_there(tmp_path: Path) -> No
 
 def test_drifts_of_the_stream_are_there(tmp_path: Path) -> None:
     stream = join_streams(STREAM, make_demo_stream(300, random_state=1), position=200, width=1)
-    result = PrequentialEvaluator("accuracy").evaluate(Persistent(), stream)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(sk.Persistent(), stream)
     (_, row), *_ = Page(text_of(result, tmp_path)).sections["Alarms and drifts"]
     assert row == [f"{result.drifts[0].start:,}", f"{result.drifts[0].end:,}"]
 
 
 def test_further_results_are_shown(tmp_path: Path) -> None:
     result = unbroken()
-    slices = score_slices(result, ["day", "night <&>"] * 150)
+    slices = sk.score_slices(result, ["day", "night <&>"] * 150)
     comparison = result.compare("sgd", "majority")
     page = Page(text_of(result, tmp_path, also=[slices, comparison]))
     assert page.texts["Slice scores"] == [str(slices)]
@@ -346,7 +331,7 @@ def test_further_results_are_shown(tmp_path: Path) -> None:
 @examples(40)
 def test_names_are_escaped(tmp_path_factory: Any, names: list[str]) -> None:
     predictions = {name: np.arange(20) % (k + 2) % 2 for k, name in enumerate(names)}
-    result = score_predictions(np.arange(20) % 2, predictions)
+    result = sk.score_predictions(np.arange(20) % 2, predictions)
     details = replace(result.details, baselines=(names[0],))
     result = replace(result, details=details)
     page = Page(text_of(result, tmp_path_factory.mktemp("page"), title=names[0]))
@@ -372,7 +357,9 @@ def test_names_are_escaped(tmp_path_factory: Any, names: list[str]) -> None:
 
 
 def plain() -> Any:
-    result = score_predictions(np.arange(20) % 2, {"a": np.arange(20) % 2, "b": np.zeros(20, int)})
+    result = sk.score_predictions(
+        np.arange(20) % 2, {"a": np.arange(20) % 2, "b": np.zeros(20, int)}
+    )
     return replace(result, details=replace(result.details, baselines=("a",)))
 
 
@@ -428,7 +415,7 @@ def test_a_page_is_a_file_that_a_browser_opens(given: str, written: str, tmp_pat
 
 
 def test_tables_of_folds_have_deviations() -> None:
-    result = KFoldEvaluator("accuracy", n_folds=4, random_state=0).evaluate(MODELS, STREAM)
+    result = sk.KFoldEvaluator("accuracy", n_folds=4, random_state=0).evaluate(MODELS, STREAM)
     last = result.curve("sgd")[-1]
     assert f"{last.mean():.4f} ± {last.std(ddof=1):.4f}" in result.to_markdown()
     assert rf"{last.std(ddof=1):.4f} \\" in result.to_latex()
@@ -439,7 +426,7 @@ def test_tables_of_folds_have_deviations() -> None:
 
 
 def test_a_deviation_that_would_be_written_as_0_has_one_more_digit() -> None:
-    result = KFoldEvaluator("accuracy", n_folds=4, random_state=0).evaluate(MODELS, STREAM)
+    result = sk.KFoldEvaluator("accuracy", n_folds=4, random_state=0).evaluate(MODELS, STREAM)
     deviation = result.curve("sgd")[-1].std(ddof=1)
     assert 0.005 < deviation < 0.05
     assert f"± {deviation:.2f}**" in result.to_markdown(digits=1)
@@ -452,7 +439,7 @@ def test_a_deviation_that_would_be_written_as_0_has_one_more_digit() -> None:
     ("strategy", "share"), [("bootstrap", "about 63 %"), ("cross", "75 %"), ("split", "25 %")]
 )
 def test_it_is_said_how_much_each_copy_learns(strategy: Any, share: str, tmp_path: Path) -> None:
-    evaluator = KFoldEvaluator("accuracy", n_folds=4, strategy=strategy, random_state=0)
+    evaluator = sk.KFoldEvaluator("accuracy", n_folds=4, strategy=strategy, random_state=0)
     result = evaluator.evaluate(MODELS, STREAM)
     said = f"{strategy}: each copy learns {share} of the rows"
     assert str(result).splitlines()[1].startswith(f"4 folds, {said}")
@@ -464,7 +451,7 @@ def test_it_is_said_how_much_each_copy_learns(strategy: Any, share: str, tmp_pat
 
 def test_equal_scores_are_best_together_and_one_alone_is_not_best() -> None:
     y = np.arange(20) % 2
-    result = score_predictions(y, {"a": y, "b": y}, metrics="accuracy")
+    result = sk.score_predictions(y, {"a": y, "b": y}, metrics="accuracy")
     assert result.to_markdown().count("**1.0000**") == 2
     assert "**" not in result.select(models="a").to_markdown()
 
@@ -473,9 +460,9 @@ def test_equal_scores_are_best_together_and_one_alone_is_not_best() -> None:
 
 
 def test_the_page_needs_no_other_file(pictures: None, tmp_path: Path) -> None:
-    nasty = {"<script>alert(1)</script>": Persistent(), '"a" & $b_{1}$ -->': MajorityClass()}
-    result = PrequentialEvaluator(forgetting=FORGETTING).evaluate(nasty, STREAM)
-    slices = score_slices(result, ["day", "<b>night</b>"] * 150, metrics="accuracy")
+    nasty = {"<script>alert(1)</script>": sk.Persistent(), '"a" & $b_{1}$ -->': sk.MajorityClass()}
+    result = sk.PrequentialEvaluator(forgetting=FORGETTING).evaluate(nasty, STREAM)
+    slices = sk.score_slices(result, ["day", "<b>night</b>"] * 150, metrics="accuracy")
     path = result.report(tmp_path / "report", also=[slices])
     assert path == tmp_path / "report.html"
     text = path.read_text("utf-8")
@@ -509,13 +496,13 @@ def test_without_matplotlib_the_page_says_so(no_pictures, tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = unbroken()
     with pytest.warns(match=r'The report has no pictures.*pip install "skstream\[plot\]"'):
-        text = text_of(result, tmp_path, also=[score_slices(result, ["a", "b"] * 150)])
+        text = text_of(result, tmp_path, also=[sk.score_slices(result, ["a", "b"] * 150)])
     assert "matplotlib was not installed" in text
     check_numbers(Page(text), result)
 
 
 def test_results_before_the_first_checkpoint_have_a_page(pictures: None, tmp_path: Path) -> None:
-    run = PrequentialEvaluator("accuracy").start(MODELS, classes=STREAM.classes)
+    run = sk.PrequentialEvaluator("accuracy").start(MODELS, classes=STREAM.classes)
     run.update(STREAM.X[:0], STREAM.y[:0])
     result = run.result()
     page = Page(text_of(result, tmp_path))
@@ -575,10 +562,10 @@ def seen(page: str, folder: Path, width: int) -> tuple[int, int, list[str], str]
 
 @pytest.mark.skipif(BROWSER is None, reason=f"no browser on the PATH: {', '.join(BROWSERS)}")
 def test_the_page_fits_a_phone_and_says_nothing_to_the_console(pictures, tmp_path):
-    models = {**MODELS, "a_very_long_name_without_a_space_" * 3: Persistent()}
-    result = PrequentialEvaluator(forgetting=FORGETTING).evaluate(models, STREAM)
-    also = [score_slices(result, ["day", "night"] * 150)]
-    text = text_of(result, tmp_path, also=also, detections=detect(result, {"ddm": DDM()}))
+    models = {**MODELS, "a_very_long_name_without_a_space_" * 3: sk.Persistent()}
+    result = sk.PrequentialEvaluator(forgetting=FORGETTING).evaluate(models, STREAM)
+    also = [sk.score_slices(result, ["day", "night"] * 150)]
+    text = text_of(result, tmp_path, also=also, detections=sk.detect(result, {"ddm": DDM()}))
     width, n_pictures, wide, said = seen(text, tmp_path, 390)
     assert (width, n_pictures, wide, said) == (390, 7, [], "")
     # And what the test looks for is found.

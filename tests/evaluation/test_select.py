@@ -172,7 +172,7 @@ def test_failures_follow_the_folds(folds):
 
     with pytest.warns(Warning):
         result = failing.evaluate(
-            {"fails": FailsLater(190), "last": sk.Persistent()}, make_demo_stream(300)
+            {"fails": FailsLater(187), "last": sk.Persistent()}, make_demo_stream(300)
         )
     for fold in result.folds:
         part = result.select(folds=fold)

@@ -11,24 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    MajorityWindow,
-    ModelError,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    load_run,
-    prequential_predict,
-)
-from skstream.baselines import MeanRegressor, PersistentRegressor, RandomClass
+import skstream as sk
 from skstream.core.rows.chunk import Chunk
-from skstream.model_selection import PrequentialSearch
-from skstream.pipeline import make_stream_pipeline
 from tests._data import data_path
 
 RNG = np.random.default_rng(0)
@@ -38,8 +22,8 @@ SGD = SGDClassifier(random_state=0)
 N = 20
 
 MODELS = {
-    "pca": make_stream_pipeline(StandardScaler(), IncrementalPCA(3), SGD),
-    "means": make_stream_pipeline(MiniBatchKMeans(5, random_state=0, n_init=1), SGD),
+    "pca": sk.make_stream_pipeline(StandardScaler(), IncrementalPCA(3), SGD),
+    "means": sk.make_stream_pipeline(MiniBatchKMeans(5, random_state=0, n_init=1), SGD),
 }
 
 
@@ -62,16 +46,16 @@ def test_the_warmup_is_learnt_in_one_call_whatever_the_chunks(name, cuts) -> Non
     chunks = [(X[end - n : end], Y[end - n : end]) for n, end in zip(cuts, ends, strict=True)]
     expected = by_hand(clone(MODELS[name]), X, Y)
     options = {"n_warmup": N, "kernels": len(cuts) > 1, "random_state": None}
-    answers = prequential_predict(MODELS[name], chunks, classes=["down", "up"], **options)
+    answers = sk.prequential_predict(MODELS[name], chunks, classes=["down", "up"], **options)
     np.testing.assert_array_equal(answers, expected)
 
 
 def test_a_run_saved_within_the_warmup_goes_on(tmp_path) -> None:
-    evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
+    evaluator = sk.PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
     expected = evaluator.evaluate(MODELS["pca"], X, Y).scores
     run = evaluator.start(MODELS["pca"], classes=["down", "up"])
     run.update(X[:7], Y[:7])
-    run = load_run(run.save(tmp_path / "run"))
+    run = sk.load_run(run.save(tmp_path / "run"))
     run.update(X[7:], Y[7:])
     run.close()
     assert run.result().scores == expected
@@ -84,12 +68,12 @@ def test_failures_name_the_rows_of_the_call(cuts) -> None:
     ends = np.cumsum(cuts)
     chunks = [(bad[end - n : end], Y[end - n : end]) for n, end in zip(cuts, ends, strict=True)]
     options = {"classes": ["down", "up"], "n_warmup": N}
-    with pytest.raises(ModelError, match=r"learning rows 0 to 19 \(row 4 is not finite\)") as e:
-        prequential_predict(MODELS["means"], chunks, **options)
+    with pytest.raises(sk.ModelError, match=r"learning rows 0 to 19 \(row 4 is not finite\)") as e:
+        sk.prequential_predict(MODELS["means"], chunks, **options)
     assert e.value.row == 4
-    steady = make_stream_pipeline(StandardScaler(), SGD)
-    with pytest.raises(ModelError, match="learning row 4:"):
-        prequential_predict(steady, chunks, **options)
+    steady = sk.make_stream_pipeline(StandardScaler(), SGD)
+    with pytest.raises(sk.ModelError, match="learning row 4:"):
+        sk.prequential_predict(steady, chunks, **options)
 
 
 class LateServer(ClassifierMixin, BaseEstimator):
@@ -110,7 +94,7 @@ class LateServer(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("size", [1, 4])
 def test_a_warmup_that_failed_ends_the_run_and_a_saved_one_goes_on(size, tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", n_warmup=3, run=RunOptions(keep_tape=True))
+    evaluator = sk.PrequentialEvaluator("accuracy", n_warmup=3, run=sk.RunOptions(keep_tape=True))
     run, path = (
         evaluator.start({"m": LateServer()}, classes=[0, 1], return_models=True),
         tmp_path / "run",
@@ -118,7 +102,9 @@ def test_a_warmup_that_failed_ends_the_run_and_a_saved_one_goes_on(size, tmp_pat
     rows, labels = np.ones((6, 1)), np.array([0, 1, 0, 1, 0, 1])
     LateServer.away = True
     try:
-        with pytest.raises(ModelError, match="learning rows 0 to 2: OSError: the server is away"):
+        with pytest.raises(
+            sk.ModelError, match="learning rows 0 to 2: OSError: the server is away"
+        ):
             for i in range(0, 6, size):
                 begin = i
                 run.save(path)
@@ -127,7 +113,7 @@ def test_a_warmup_that_failed_ends_the_run_and_a_saved_one_goes_on(size, tmp_pat
             run.save(path)
     finally:
         LateServer.away = False
-    run = load_run(path)
+    run = sk.load_run(path)
     for i in range(begin, 6, size):
         run.update(rows[i : i + size], labels[i : i + size])
     result = run.result()
@@ -136,11 +122,11 @@ def test_a_warmup_that_failed_ends_the_run_and_a_saved_one_goes_on(size, tmp_pat
 
 
 EVERY_PROTOCOL = [
-    PrequentialEvaluator(),
-    PrequentialEvaluator(batch_size=4),
-    KFoldEvaluator(n_folds=2, strategy="split"),
-    HoldoutEvaluator(holdout="next", every=5),
-    DelayedEvaluator(delay=7, polling=Polling(n_bins=3, poll_every=2)),
+    sk.PrequentialEvaluator(),
+    sk.PrequentialEvaluator(batch_size=4),
+    sk.KFoldEvaluator(n_folds=2, strategy="split"),
+    sk.HoldoutEvaluator(holdout="next", every=5),
+    sk.DelayedEvaluator(delay=7, polling=sk.Polling(n_bins=3, poll_every=2)),
 ]
 
 
@@ -149,9 +135,9 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
     X, y = rng.random((40, 2)), np.array(["a", "b"])[rng.integers(0, 2, 40)]
     models = {
         "sgd": SGDClassifier(random_state=0).partial_fit(X[:9], y[:9], classes=["a", "b"]),
-        "last": Persistent(),
-        "window": MajorityWindow(5),
-        "majority": MajorityClass(),
+        "last": sk.Persistent(),
+        "window": sk.MajorityWindow(5),
+        "majority": sk.MajorityClass(),
     }
     options = {"n_warmup": 0, "random_state": 0, "metrics": ["accuracy"]}
     evaluator = clone(evaluator).set_params(**options)
@@ -187,19 +173,19 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
 
 def test_a_search_without_a_warm_up():
     y = np.tile(["a", "b"], 20)
-    at_once = PrequentialEvaluator(n_warmup=0)
-    search = PrequentialSearch(MajorityWindow(), {"window_size": [1, 2]}, evaluator=at_once)
+    at_once = sk.PrequentialEvaluator(n_warmup=0)
+    search = sk.PrequentialSearch(sk.MajorityWindow(), {"window_size": [1, 2]}, evaluator=at_once)
     search.fit(np.zeros((40, 1)), y)
     assert search.result_.n_rows == 40
     assert search.best_params_ == {"window_size": 2}  # a, a, then ties, which are a
     with pytest.raises(ValueError, match="'alpha=1' has learnt nothing, and n_warmup=0"):
-        PrequentialSearch(SGDClassifier(), {"alpha": [1]}, evaluator=at_once).fit(X, Y)
+        sk.PrequentialSearch(SGDClassifier(), {"alpha": [1]}, evaluator=at_once).fit(X, Y)
 
 
 def test_the_first_answer_of_baselines_in_every_kind_of_score():
     X, y, targets = np.zeros((6, 1)), np.array(list("bcabca")), np.arange(6.0) + 1
-    evaluator = PrequentialEvaluator("log_loss", n_warmup=0, run=RunOptions(keep_tape=True))
-    result = evaluator.evaluate([Persistent(), MajorityClass()], X, y)
+    evaluator = sk.PrequentialEvaluator("log_loss", n_warmup=0, run=sk.RunOptions(keep_tape=True))
+    result = evaluator.evaluate([sk.Persistent(), sk.MajorityClass()], X, y)
     assert result.predictions("Persistent", every_row=True).tolist() == [
         "a",
         "b",
@@ -209,31 +195,34 @@ def test_the_first_answer_of_baselines_in_every_kind_of_score():
         "c",
     ]
     assert result.tape.probabilities("MajorityClass")[0].tolist() == [1 / 3] * 3
-    proba = prequential_predict(MajorityClass(), X, y, n_warmup=0, method="predict_proba")
+    proba = sk.prequential_predict(sk.MajorityClass(), X, y, n_warmup=0, method="predict_proba")
     np.testing.assert_array_equal(proba, result.tape.probabilities("MajorityClass"))
-    for model, answers in ((PersistentRegressor(), [0, 1, 2]), (MeanRegressor(), [0, 1, 1.5])):
-        assert prequential_predict(model, X, targets, n_warmup=0)[:3].tolist() == answers
+    for model, answers in (
+        (sk.PersistentRegressor(), [0, 1, 2]),
+        (sk.MeanRegressor(), [0, 1, 1.5]),
+    ):
+        assert sk.prequential_predict(model, X, targets, n_warmup=0)[:3].tolist() == answers
     with pytest.raises(ValueError, match="'RandomClass' has learnt nothing"):
-        prequential_predict(RandomClass(), X, y, n_warmup=0)
+        sk.prequential_predict(sk.RandomClass(), X, y, n_warmup=0)
     with pytest.raises(NotFittedError):
-        Persistent().predict(X)
+        sk.Persistent().predict(X)
 
 
 def test_rows_asked_before_the_first_label_count_as_in_the_tables_of_the_paper(pd):
     labels = pd.read_parquet(data_path("covertype_labels"))["class"].to_numpy()[:24500]
     targets = pd.read_parquet(data_path("bike_sharing_hour"))["cnt"].to_numpy(dtype=float)
     cases = [
-        ("accuracy", labels, 1000, Persistent(), (0.3420, 0.7051)),
-        ("accuracy", labels, 1000, MajorityClass(), (0.3116, 0.3962)),
-        ("mae", targets, 168, MeanRegressor(), (132.30, 131.80)),
+        ("accuracy", labels, 1000, sk.Persistent(), (0.3420, 0.7051)),
+        ("accuracy", labels, 1000, sk.MajorityClass(), (0.3116, 0.3962)),
+        ("mae", targets, 168, sk.MeanRegressor(), (132.30, 131.80)),
     ]
     for metric, y, delay, model, printed in cases:
-        evaluator = DelayedEvaluator(
+        evaluator = sk.DelayedEvaluator(
             metric,
             delay=delay,
             n_warmup=0,
-            run=RunOptions(keep_tape=False),
-            polling=Polling(n_bins=1, poll_every=None),
+            run=sk.RunOptions(keep_tape=False),
+            polling=sk.Polling(n_bins=1, poll_every=None),
         )
         result = evaluator.evaluate(model, np.zeros((len(y), 1)), y)
         values = result.by_bin(type(model).__name__)[[0, -1]]

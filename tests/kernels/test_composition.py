@@ -43,19 +43,7 @@ from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.utils._rows import take_rows
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    as_storage,
-    assert_equals_loop,
-    assert_same_state,
-    cut,
-    make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
-    running,
-    twin,
-)
+from tests.kernels import _reference as ref
 
 CLASSES = np.array(["a", "b", "c", "d", "e", "f", "g"])
 
@@ -181,7 +169,7 @@ CASES = [
 @pytest.mark.parametrize(("composed", "inner"), CASES)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     n_classes=st.integers(2, 7),
     method=st.sampled_from(["predict", "predict_proba"]),
     weighted=st.booleans(),
@@ -198,9 +186,9 @@ def test_kernel_is_the_loop(
     task = Task(CLASSES[:n_classes], method)
     X = rng.poisson(1.0, size=(n, 3)).astype(float)
     if composed in TAKES_SPARSE:
-        X = as_storage(X, storage)
+        X = ref.as_storage(X, storage)
     weight = rng.integers(1, 4, n).astype(float) if weighted else None
-    block = make_block(X, rng.integers(0, n_classes, n), timeline, rng, weight)
+    block = ref.make_block(X, rng.integers(0, n_classes, n), timeline, rng, weight)
     if has_learnt:
         model.partial_fit(
             np.ones((3, 3)) if isinstance(X, np.ndarray) else sparse.csr_array(np.ones((3, 3))),
@@ -208,11 +196,11 @@ def test_kernel_is_the_loop(
             classes=task.classes,
         )
     # decision values of linear models are added in another order than by BLAS
-    assert_equals_loop(
+    ref.assert_equals_loop(
         model,
         block,
         task,
-        random_cuts(block, rng),
+        ref.random_cuts(block, rng),
         scores="predict_proba",
         rtol=1e-9,
         atol=1e-12,
@@ -224,18 +212,18 @@ def test_kernel_is_the_loop(
 def test_the_cut_changes_no_bit(composed, inner) -> None:
     rng = np.random.default_rng(7)
     X = rng.poisson(1.0, size=(60, 3)).astype(float)
-    block = make_block(X, rng.integers(0, 3, 60), "polls", rng)
+    block = ref.make_block(X, rng.integers(0, 3, 60), "polls", rng)
     task = Task(CLASSES[:3], "predict_proba")
     results = []
     for positions in ([], [1, 2, 3, 50], range(1, block.n_learns + block.n_asks)):
         model = COMPOSED[composed](clone(INNER[inner]))
-        kernel = running(model, task)
-        answers = run_kernel(kernel, cut(block, positions))
+        kernel = ref.running(model, task)
+        answers = ref.run_kernel(kernel, ref.cut(block, positions))
         kernel.export()
         results.append((answers, model))
     for answers, model in results[1:]:
         np.testing.assert_array_equal(answers, results[0][0])
-        assert_same_state(model, results[0][1])
+        ref.assert_same_state(model, results[0][1])
 
 
 @pytest.mark.parametrize(
@@ -256,13 +244,13 @@ def test_the_cut_changes_no_bit(composed, inner) -> None:
 def test_a_declined_block_leaves_no_trace(model, place, monkeypatch) -> None:
     rng = np.random.default_rng(3)
     X = rng.poisson(1.0, size=(40, 3)).astype(float)
-    good, bad = cut(make_block(X, rng.integers(0, 3, 40), "prequential", rng), [30])
+    good, bad = ref.cut(ref.make_block(X, rng.integers(0, 3, 40), "prequential", rng), [30])
     task = Task(CLASSES[:3])
     model = clone(model)
-    kernel = running(model, task)
+    kernel = ref.running(model, task)
     kernel.run(good)
-    literal = twin(model)
-    run_literally(literal, good, task)
+    literal = ref.twin(model)
+    ref.run_literally(literal, good, task)
     if place == "first step":
         X[bad.learn_index[5]] = -1000.0
     else:
@@ -270,7 +258,7 @@ def test_a_declined_block_leaves_no_trace(model, place, monkeypatch) -> None:
     with pytest.raises(Declined):
         kernel.run(bad)
     kernel.export()
-    assert_same_state(model, literal)
+    ref.assert_same_state(model, literal)
 
 
 def decline(kernel: Kernel, state: Any, block: Block) -> Any:
@@ -279,18 +267,18 @@ def decline(kernel: Kernel, state: Any, block: Block) -> Any:
 
 def test_the_loop_goes_on_where_the_kernel_stopped(rng: np.random.Generator) -> None:
     X, y = rng.random((20, 3)), rng.integers(0, 3, 20)
-    block = make_block(X, y, "prequential", rng)
-    first, second = cut(block, [21])
+    block = ref.make_block(X, y, "prequential", rng)
+    first, second = ref.cut(block, [21])
     task = Task(CLASSES[:3])
     for make in COMPOSED.values():
         literal, model = make(clone(SGD)), make(clone(SGD))
-        expected = run_literally(literal, block, task)
-        kernel = running(model, task)
+        expected = ref.run_literally(literal, block, task)
+        kernel = ref.running(model, task)
         begin = kernel.run(first)
         kernel.export()
-        end = run_literally(model, second, task)
+        end = ref.run_literally(model, second, task)
         np.testing.assert_array_equal(np.concatenate([begin, end]), expected)
-        assert_same_state(model, literal)
+        ref.assert_same_state(model, literal)
 
 
 @pytest.mark.parametrize("inner", ["majority", "multinomial"])
@@ -317,12 +305,12 @@ def test_batches_are_learnt_at_once(composed, inner, rng: np.random.Generator) -
         if begin:
             expected.append(literal.predict_proba(X[begin:end]))
         literal.partial_fit(X[begin:end], task.classes[y[begin:end]], classes=task.classes)
-    kernel = running(model, task)
+    kernel = ref.running(model, task)
     if kernel is None:
         pytest.skip("the inner kernel knows no batches")
     np.testing.assert_allclose(kernel.run(block), np.concatenate(expected), rtol=1e-9)
     kernel.export()
-    assert_same_state(model, literal, rtol=1e-9)
+    ref.assert_same_state(model, literal, rtol=1e-9)
 
 
 @pytest.mark.parametrize("composed", COMPOSED)
@@ -337,9 +325,9 @@ def test_empty_blocks_do_no_harm(composed, rng: np.random.Generator) -> None:
         ask_index=nothing,
         stamp=nothing,
     )
-    block = make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
+    block = ref.make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
     task = Task(CLASSES[:2])
-    kernel, other = (running(COMPOSED[composed](clone(SGD)), task) for _ in range(2))
+    kernel, other = (ref.running(COMPOSED[composed](clone(SGD)), task) for _ in range(2))
     assert len(kernel.run(empty)) == 0
     kernel.export()
     assert not hasattr(kernel.estimator, "classes_")
@@ -352,16 +340,16 @@ def test_what_was_learnt_of_texts_is_exported(meta, rng: np.random.Generator) ->
     """Texts have no columns, by which it was told whether anything had been learnt."""
     texts = rng.choice(["a b", "c", "d e"], 20).astype(object)
     model = meta(make_stream_pipeline(HashingVectorizer(n_features=16), SGD))
-    block = make_block(texts, rng.integers(0, 2, 20), "polls", rng)
-    assert_equals_loop(model, block, Task(CLASSES[:2]))
+    block = ref.make_block(texts, rng.integers(0, 2, 20), "polls", rng)
+    ref.assert_equals_loop(model, block, Task(CLASSES[:2]))
 
 
 def test_frames_keep_their_names_inside(pd: Any, rng: np.random.Generator) -> None:
     X = pd.DataFrame(rng.random((30, 2)), columns=["x", "y"])
     task = Task(np.array(["DOWN", "UP"]))
-    for timeline in TIMELINES:
-        block = make_block(X, rng.integers(0, 2, 30), timeline, rng)
-        kernel, _ = assert_equals_loop(TemporallyAugmented(clone(SGD)), block, task, [5])
+    for timeline in ref.TIMELINES:
+        block = ref.make_block(X, rng.integers(0, 2, 30), timeline, rng)
+        kernel, _ = ref.assert_equals_loop(TemporallyAugmented(clone(SGD)), block, task, [5])
     assert kernel.estimator.estimator_.feature_names_in_.tolist() == [
         "x",
         "y",
@@ -373,14 +361,14 @@ def test_frames_keep_their_names_inside(pd: Any, rng: np.random.Generator) -> No
 def test_frames_in_nested_wrappers(pd: Any, rng: np.random.Generator) -> None:
     rows = (rng.random((30, 2)) < 0.5).astype(float)
     task = Task(np.array(["DOWN", "UP"]))
-    for timeline in TIMELINES:
-        of_array = make_block(rows, rng.integers(0, 2, 30), timeline, rng)
+    for timeline in ref.TIMELINES:
+        of_array = ref.make_block(rows, rng.integers(0, 2, 30), timeline, rng)
         frame = pd.DataFrame(rows, columns=["x", "y"])
         of_frame = replace(of_array, learn_X=frame, ask_X=frame)
         model = TemporallyAugmented(TemporallyAugmented(BernoulliNB()))
-        assert_equals_loop(model, of_frame, task, [5], state_rtol=1e-9)
-        answers = run_kernel(running(model, task), cut(of_array, [5]))
-        np.testing.assert_array_equal(answers, run_literally(twin(model), of_frame, task))
+        ref.assert_equals_loop(model, of_frame, task, [5], state_rtol=1e-9)
+        answers = ref.run_kernel(ref.running(model, task), ref.cut(of_array, [5]))
+        np.testing.assert_array_equal(answers, ref.run_literally(ref.twin(model), of_frame, task))
 
 
 def test_mixed_frames_are_served_column_by_column(pd: Any, rng: np.random.Generator) -> None:
@@ -401,25 +389,25 @@ def test_mixed_frames_are_served_column_by_column(pd: Any, rng: np.random.Genera
         lambda: make_stream_pipeline(columns, TemporalCorrection(clone(SGD))),
     ):
         model, literal = make(), make()
-        block = make_block(X, rng.integers(0, 2, 30), "polls", rng)
-        first, second = cut(block, [40])
-        expected = run_literally(literal, block, task)
-        begin = running(model, task)
+        block = ref.make_block(X, rng.integers(0, 2, 30), "polls", rng)
+        first, second = ref.cut(block, [40])
+        expected = ref.run_literally(literal, block, task)
+        begin = ref.running(model, task)
         answers = [begin.run(first)]
         begin.export()
         # The exported model is taken up by a new kernel.
-        end = running(model, task)
-        answers.append(run_kernel(end, cut(second, [3, 7])))
+        end = ref.running(model, task)
+        answers.append(ref.run_kernel(end, ref.cut(second, [3, 7])))
         end.export()
         np.testing.assert_array_equal(np.concatenate(answers), expected)
-        assert_same_state(model, literal)
+        ref.assert_same_state(model, literal)
 
 
 def test_a_part_without_a_kernel_declines_the_first_block(rng: np.random.Generator) -> None:
-    block = make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
+    block = ref.make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
     columns = make_column_transformer((IncrementalPCA(1), [0]), remainder=StandardScaler())
     model = make_stream_pipeline(Shift(), columns, clone(SGD))
-    kernel = running(model, Task(CLASSES[:2]))
+    kernel = ref.running(model, Task(CLASSES[:2]))
     with pytest.raises(Declined):
         kernel.run(block)
     kernel.export()
@@ -427,11 +415,11 @@ def test_a_part_without_a_kernel_declines_the_first_block(rng: np.random.Generat
 
 
 def test_weights_under_metadata_routing_are_left_to_the_loop(rng: np.random.Generator) -> None:
-    block = make_block(rng.random((9, 2)), rng.integers(0, 2, 9), "prequential", rng)
+    block = ref.make_block(rng.random((9, 2)), rng.integers(0, 2, 9), "prequential", rng)
     weighted = replace(block, weight=np.full(9, 2.0))
     with sklearn.config_context(enable_metadata_routing=True):
         for model in (TemporallyAugmented(SGD), make_stream_pipeline(Shift(), SGD)):
-            kernel = running(model, Task(CLASSES[:2]))
+            kernel = ref.running(model, Task(CLASSES[:2]))
             kernel.run(block)
             with pytest.raises(Declined):
                 kernel.run(weighted)
@@ -440,21 +428,21 @@ def test_weights_under_metadata_routing_are_left_to_the_loop(rng: np.random.Gene
 def test_a_model_that_peeks_is_caught(monkeypatch, rng: np.random.Generator) -> None:
     """A twin that shows a row its own label differs from the loop."""
     X, y = rng.random((50, 3)), rng.integers(0, 2, 50)
-    block = make_block(X, y, "prequential", rng)
+    block = ref.make_block(X, y, "prequential", rng)
     task = Task(CLASSES[:2])
-    expected = run_literally(TemporallyAugmented(clone(SGD)), block, task)
+    expected = ref.run_literally(TemporallyAugmented(clone(SGD)), block, task)
     honest = temporal_kernels.lags_after
     monkeypatch.setattr(
         temporal_kernels,
         "lags_after",
         lambda history, codes, n: np.roll(honest(history, codes, n), -1, axis=0),
     )
-    broken = running(TemporallyAugmented(clone(SGD)), task)
+    broken = ref.running(TemporallyAugmented(clone(SGD)), task)
     assert (broken.run(block) != expected).any()
 
 
 def test_a_column_transformer_within_another_learns_the_first_row_once(rng):
     inner = make_column_transformer((StandardScaler(), [1, 0]))
     columns = make_column_transformer((inner, [2, 1]), (MinMaxScaler(), [0]))
-    block = make_block(rng.normal(size=(9, 3)), rng.integers(0, 3, 9), "prequential", rng)
-    assert_equals_loop(make_stream_pipeline(columns, SGD), block, Task(CLASSES[:3]))
+    block = ref.make_block(rng.normal(size=(9, 3)), rng.integers(0, 3, 9), "prequential", rng)
+    ref.assert_equals_loop(make_stream_pipeline(columns, SGD), block, Task(CLASSES[:3]))

@@ -13,40 +13,14 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    DriftReset,
-    DynamicWeightedMajority,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    OnlineBagging,
-    Persistent,
-    Polling,
-    PrequentialCalibrator,
-    PrequentialEvaluator,
-    RunOptions,
-    TemporalCorrection,
-    load_run,
-    make_stream_pipeline,
-)
+import skstream as sk
 from skstream.calibration import METHODS
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
 from skstream.kernels import Declined, Task, adaptive, find_kernel
 from skstream.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._examples import examples, newest_alone
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_equals_loop,
-    assert_same_state,
-    both_ways,
-    cut,
-    make_block,
-    random_cuts,
-    run_kernel,
-    running,
-)
+from tests.kernels import _reference as ref
 
 CLASSES = np.array(["a", "b", "c"])
 SGD = SGDClassifier(loss="log_loss", random_state=0)
@@ -57,49 +31,55 @@ ALARMS = ADWIN(delta=0.99, clock=1, min_window=5)
 HINKLEY = PageHinkley(threshold=0.5)
 RANDOM = RandomAlarm(0.2, warm_up=0, random_state=3)
 MODELS = {
-    "DDM": DriftReset(MajorityClass(), detector=JUMPY, warm_up=1),
-    "DDM, linear": DriftReset(SGD, detector=JUMPY, warm_up=0),
-    "random, Persistent": DriftReset(Persistent(), detector=RANDOM, warm_up=2),
-    "ADWIN": DriftReset(MajorityClass(), detector=ALARMS, warm_up=0),
-    "Page-Hinkley, linear": DriftReset(
-        make_stream_pipeline(SCALER, SGD), detector=HINKLEY, warm_up=1
+    "DDM": sk.DriftReset(sk.MajorityClass(), detector=JUMPY, warm_up=1),
+    "DDM, linear": sk.DriftReset(SGD, detector=JUMPY, warm_up=0),
+    "random, Persistent": sk.DriftReset(sk.Persistent(), detector=RANDOM, warm_up=2),
+    "ADWIN": sk.DriftReset(sk.MajorityClass(), detector=ALARMS, warm_up=0),
+    "Page-Hinkley, linear": sk.DriftReset(
+        sk.make_stream_pipeline(SCALER, SGD), detector=HINKLEY, warm_up=1
     ),
-    "DDM in a linear pipeline": make_stream_pipeline(
-        SCALER, DriftReset(SGD, detector=JUMPY, warm_up=0)
+    "DDM in a linear pipeline": sk.make_stream_pipeline(
+        SCALER, sk.DriftReset(SGD, detector=JUMPY, warm_up=0)
     ),
-    "DDM, corrected": TemporalCorrection(DriftReset(MajorityClass(), detector=JUMPY, warm_up=0)),
-    "bag": OnlineBagging(MajorityClass(), 3),
-    "bag of votes": OnlineBagging(Perceptron(), 2),
-    "bag, linear": OnlineBagging(make_stream_pipeline(SCALER, SGD), 2),
-    "one member": OnlineBagging(Persistent(), 1, detector=HINKLEY),
-    "bag with ADWIN": OnlineBagging(Persistent(), 3, detector=ALARMS),
-    "leveraging bag": OnlineBagging(MajorityClass(), 2, detector=ALARMS, mean_weight=6),
-    "bag with ADWIN, linear": OnlineBagging(SGD, 2, detector=ALARMS),
-    "bag with Page-Hinkley": OnlineBagging(MajorityClass(), 3, detector=HINKLEY),
-    "bag in a linear pipeline": make_stream_pipeline(
-        SCALER, OnlineBagging(SGD, 2, detector=ALARMS)
+    "DDM, corrected": sk.TemporalCorrection(
+        sk.DriftReset(sk.MajorityClass(), detector=JUMPY, warm_up=0)
     ),
-    "bag, corrected": TemporalCorrection(OnlineBagging(MajorityClass(), 2, detector=ALARMS)),
-    "majority": DynamicWeightedMajority(Persistent(), period=4, max_estimators=4),
-    "at every row": DynamicWeightedMajority(MajorityClass(), period=1, max_estimators=3),
-    "majority, linear": DynamicWeightedMajority(SGD, period=3, max_estimators=3),
-    "majority of a bag": DynamicWeightedMajority(
-        OnlineBagging(Persistent(), 2), period=5, max_estimators=2
+    "bag": sk.OnlineBagging(sk.MajorityClass(), 3),
+    "bag of votes": sk.OnlineBagging(Perceptron(), 2),
+    "bag, linear": sk.OnlineBagging(sk.make_stream_pipeline(SCALER, SGD), 2),
+    "one member": sk.OnlineBagging(sk.Persistent(), 1, detector=HINKLEY),
+    "bag with ADWIN": sk.OnlineBagging(sk.Persistent(), 3, detector=ALARMS),
+    "leveraging bag": sk.OnlineBagging(sk.MajorityClass(), 2, detector=ALARMS, mean_weight=6),
+    "bag with ADWIN, linear": sk.OnlineBagging(SGD, 2, detector=ALARMS),
+    "bag with Page-Hinkley": sk.OnlineBagging(sk.MajorityClass(), 3, detector=HINKLEY),
+    "bag in a linear pipeline": sk.make_stream_pipeline(
+        SCALER, sk.OnlineBagging(SGD, 2, detector=ALARMS)
+    ),
+    "bag, corrected": sk.TemporalCorrection(
+        sk.OnlineBagging(sk.MajorityClass(), 2, detector=ALARMS)
+    ),
+    "majority": sk.DynamicWeightedMajority(sk.Persistent(), period=4, max_estimators=4),
+    "at every row": sk.DynamicWeightedMajority(sk.MajorityClass(), period=1, max_estimators=3),
+    "majority, linear": sk.DynamicWeightedMajority(SGD, period=3, max_estimators=3),
+    "majority of a bag": sk.DynamicWeightedMajority(
+        sk.OnlineBagging(sk.Persistent(), 2), period=5, max_estimators=2
     ),
     **{
-        f"calibrated by {method}": PrequentialCalibrator(
+        f"calibrated by {method}": sk.PrequentialCalibrator(
             BAYES, method=method, forgetting="window:9", every=4
         )
         for method in METHODS
     },
-    "calibrated, linear": PrequentialCalibrator(SGD, forgetting="fading:0.5", every=3),
-    "calibrated votes": PrequentialCalibrator(
+    "calibrated, linear": sk.PrequentialCalibrator(SGD, forgetting="fading:0.5", every=3),
+    "calibrated votes": sk.PrequentialCalibrator(
         Perceptron(random_state=0), forgetting="cumulative", every=5
     ),
-    "calibrated in a linear pipeline": make_stream_pipeline(
-        SCALER, PrequentialCalibrator(SGD, every=1)
+    "calibrated in a linear pipeline": sk.make_stream_pipeline(
+        SCALER, sk.PrequentialCalibrator(SGD, every=1)
     ),
-    "calibrated and reset": DriftReset(PrequentialCalibrator(BAYES, every=2), detector=RANDOM),
+    "calibrated and reset": sk.DriftReset(
+        sk.PrequentialCalibrator(BAYES, every=2), detector=RANDOM
+    ),
 }
 
 
@@ -113,7 +93,7 @@ def seeded(model: Any) -> Any:
 @pytest.mark.parametrize("name", MODELS)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     method=st.sampled_from(["predict", "predict_proba"]),
     weighted=st.booleans(),
     has_learnt=st.booleans(),
@@ -128,7 +108,7 @@ def test_kernel_is_the_loop(name, seed, timeline, method, weighted, has_learnt):
     model = seeded(MODELS[name])
     weight = rng.integers(1, 4, n).astype(float) if weighted else None
     X, y = rng.normal(size=(n, 2)), rng.integers(0, n_classes, n)
-    block = make_block(X, y, timeline, rng, weight)
+    block = ref.make_block(X, y, timeline, rng, weight)
     if has_learnt:
         model.partial_fit(X[:2], task.classes[y[:2]], classes=task.classes)
         model.partial_fit(X[2:9], task.classes[y[2:9]]) if n > 2 else None
@@ -138,25 +118,25 @@ def test_kernel_is_the_loop(name, seed, timeline, method, weighted, has_learnt):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(adaptive, "_AT_MOST", size)
         patch.setattr(adaptive, "_AT_FIRST", min(size, 2))
-        cuts, scores = random_cuts(block, rng), "predict_proba" if rtol else None
+        cuts, scores = ref.random_cuts(block, rng), "predict_proba" if rtol else None
         known = {"rtol": rtol, "atol": min(rtol, 1e-9), "state_rtol": 0.0 if rtol < 1e-6 else rtol}
-        assert_equals_loop(model, block, task, cuts, scores=scores, **known)
+        ref.assert_equals_loop(model, block, task, cuts, scores=scores, **known)
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("calibrated")])
 def test_the_division_into_blocks_changes_no_bit(name: str) -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(80, 2)), rng.integers(0, 3, 80)
-    block = make_block(X, y, "polls", rng)
+    block = ref.make_block(X, y, "polls", rng)
     task = Task(CLASSES, "predict", scores="predict_proba")
-    whole, parts = (running(copy.deepcopy(MODELS[name]), task) for _ in range(2))
-    expected = run_kernel(whole, [block])
-    answers = run_kernel(parts, cut(block, [1, 2, 30, 31, 64]))
+    whole, parts = (ref.running(copy.deepcopy(MODELS[name]), task) for _ in range(2))
+    expected = ref.run_kernel(whole, [block])
+    answers = ref.run_kernel(parts, ref.cut(block, [1, 2, 30, 31, 64]))
     assert expected.shape[1] == 4
     np.testing.assert_array_equal(answers, expected)
     for one in (whole, parts):
         one.export()
-    assert_same_state(whole.estimator, parts.estimator)
+    ref.assert_same_state(whole.estimator, parts.estimator)
 
 
 def stream(n: int) -> tuple[Any, Any]:
@@ -167,15 +147,15 @@ def stream(n: int) -> tuple[Any, Any]:
 
 
 WATCHED = {
-    "DDM": DriftReset(BAYES, detector=DDM(min_values=10), warm_up=5),
-    "random": DriftReset(MultinomialNB(), detector=RandomAlarm(0.05, warm_up=3), warm_up=3),
-    "linear": DriftReset(SGDClassifier(loss="log_loss"), detector=JUMPY),
-    "votes": DriftReset(Perceptron(), detector=JUMPY),
-    "bag": OnlineBagging(MultinomialNB(), 2),
-    "ADWIN": OnlineBagging(MajorityClass(), 2, detector=ALARMS),
-    "majority": DynamicWeightedMajority(MajorityClass(), period=5, max_estimators=3),
-    "beta": PrequentialCalibrator(BAYES, method="beta", every=10),
-    "fading": PrequentialCalibrator(SGD, forgetting="fading:0.9", every=7),
+    "DDM": sk.DriftReset(BAYES, detector=DDM(min_values=10), warm_up=5),
+    "random": sk.DriftReset(MultinomialNB(), detector=RandomAlarm(0.05, warm_up=3), warm_up=3),
+    "linear": sk.DriftReset(SGDClassifier(loss="log_loss"), detector=JUMPY),
+    "votes": sk.DriftReset(Perceptron(), detector=JUMPY),
+    "bag": sk.OnlineBagging(MultinomialNB(), 2),
+    "ADWIN": sk.OnlineBagging(sk.MajorityClass(), 2, detector=ALARMS),
+    "majority": sk.DynamicWeightedMajority(sk.MajorityClass(), period=5, max_estimators=3),
+    "beta": sk.PrequentialCalibrator(BAYES, method="beta", every=10),
+    "fading": sk.PrequentialCalibrator(SGD, forgetting="fading:0.9", every=7),
 }
 BATCHES = {
     "DDM": "loop: DriftReset with batch_size=4 has no kernel",
@@ -185,19 +165,20 @@ BATCHES = {
     "beta": "loop: PrequentialCalibrator with batch_size=4 has no kernel",
 }
 EVALUATORS = {
-    "prequential": PrequentialEvaluator("accuracy", random_state=0),
-    "skip": PrequentialEvaluator("accuracy", missing_labels="skip", random_state=0),
-    "batches": PrequentialEvaluator("accuracy", batch_size=4, random_state=0),
-    "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-    "holdout": HoldoutEvaluator("accuracy", holdout="next", every=20, random_state=0),
-    "delayed": DelayedEvaluator(
-        "accuracy", delay=7, random_state=0, polling=Polling(n_bins=3, poll_every=5)
+    "prequential": sk.PrequentialEvaluator("accuracy", random_state=0),
+    "skip": sk.PrequentialEvaluator("accuracy", missing_labels="skip", random_state=0),
+    "batches": sk.PrequentialEvaluator("accuracy", batch_size=4, random_state=0),
+    "folds": sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+    "holdout": sk.HoldoutEvaluator("accuracy", holdout="next", every=20, random_state=0),
+    "delayed": sk.DelayedEvaluator(
+        "accuracy", delay=7, random_state=0, polling=sk.Polling(n_bins=3, poll_every=5)
     ),
-    "csr": PrequentialEvaluator("accuracy", random_state=0),
-    "pandas": PrequentialEvaluator("accuracy", random_state=0),
+    "csr": sk.PrequentialEvaluator("accuracy", random_state=0),
+    "pandas": sk.PrequentialEvaluator("accuracy", random_state=0),
 }
 
 
+@newest_alone
 @pytest.mark.parametrize("name", EVALUATORS)
 def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
     X, y = stream(60)
@@ -212,7 +193,7 @@ def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
     if name == "pandas":
         X = pytest.importorskip("pandas").DataFrame(X, columns=["u", "v", "w"])
     evaluator = EVALUATORS[name]
-    by_kernel, by_loop = both_ways(evaluator, models, X, y, **known)
+    by_kernel, by_loop = ref.both_ways(evaluator, models, X, y, **known)
     expected = BATCHES if name == "batches" else dict.fromkeys(models, "kernel")
     assert by_kernel.paths == expected
     n_resets = 0
@@ -223,7 +204,7 @@ def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
         for one, other in zip(*(f if isinstance(f, list) else [f] for f in fitted), strict=True):
             names = [getattr(m, "feature_names_in_", None) for m in (one, other)]
             np.testing.assert_array_equal(*names)
-            if isinstance(one, DriftReset):
+            if isinstance(one, sk.DriftReset):
                 assert one.n_resets_ == other.n_resets_
                 n_resets += one.n_resets_
     assert n_resets
@@ -231,12 +212,14 @@ def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
 
 def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
     X, y = stream(90)
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True))
+    evaluator = sk.PrequentialEvaluator(
+        "accuracy", random_state=0, run=sk.RunOptions(keep_tape=True)
+    )
     whole = evaluator.evaluate(WATCHED, X, y)
     run = evaluator.start(WATCHED, classes=CLASSES[:2])
     run.update(X[:65], y[:65])
     run.save(tmp_path / "run")
-    run = load_run(tmp_path / "run")
+    run = sk.load_run(tmp_path / "run")
     run.update(X[65:], y[65:])
     for model in WATCHED:
         assert (
@@ -245,14 +228,14 @@ def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
         )
 
 
-@pytest.mark.parametrize("model", [WATCHED["DDM"], OnlineBagging(BAYES, 2, detector=HINKLEY)])
+@pytest.mark.parametrize("model", [WATCHED["DDM"], sk.OnlineBagging(BAYES, 2, detector=HINKLEY)])
 def test_rows_that_the_kernel_declines_are_looped_and_models_go_on(model: Any) -> None:
     X, y = stream(100)
     X[70, 1] = 1e-200  # IncrementalGaussianNB has a kernel for usual numbers only
-    results = both_ways(PrequentialEvaluator(random_state=0), model, X, y)
+    results = ref.both_ways(sk.PrequentialEvaluator(random_state=0), model, X, y)
     assert results[0].paths["m"].startswith("kernel and loop")
     np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
-    name = "n_resets_" if isinstance(model, DriftReset) else "n_replaced_"
+    name = "n_resets_" if isinstance(model, sk.DriftReset) else "n_replaced_"
     one, other = (np.asarray(getattr(result.models["m"], name)) for result in results)
     assert (one == other).all() and one.any()
 
@@ -260,11 +243,17 @@ def test_rows_that_the_kernel_declines_are_looped_and_models_go_on(model: Any) -
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (DriftReset(Persistent(), detector=RandomAlarm()), "a detector with random_state=None"),
-        (DriftReset(DecisionTreeClassifier()), "DecisionTreeClassifier has no kernel"),
-        (DriftReset(SGDClassifier(average=True)), "average=True"),
-        (PrequentialCalibrator(DecisionTreeClassifier()), "DecisionTreeClassifier has no kernel"),
-        (PrequentialCalibrator(SGD, forgetting="adwin"), "parameters that it refuses"),
+        (
+            sk.DriftReset(sk.Persistent(), detector=RandomAlarm()),
+            "a detector with random_state=None",
+        ),
+        (sk.DriftReset(DecisionTreeClassifier()), "DecisionTreeClassifier has no kernel"),
+        (sk.DriftReset(SGDClassifier(average=True)), "average=True"),
+        (
+            sk.PrequentialCalibrator(DecisionTreeClassifier()),
+            "DecisionTreeClassifier has no kernel",
+        ),
+        (sk.PrequentialCalibrator(SGD, forgetting="adwin"), "parameters that it refuses"),
     ],
     ids=repr,
 )
@@ -284,6 +273,6 @@ def test_a_bag_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda self, state, block: calls.append(block.n_learns) or step(self, state, block),
     )
     X = np.random.default_rng(0).normal(size=(20_000, 2))
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
-    result = evaluator.evaluate(OnlineBagging(IncrementalGaussianNB()), X, X[:, 0] > 0)
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
+    result = evaluator.evaluate(sk.OnlineBagging(IncrementalGaussianNB()), X, X[:, 0] > 0)
     assert result.paths["OnlineBagging"] == "kernel" and len(calls) < 1000

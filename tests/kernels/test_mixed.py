@@ -12,22 +12,9 @@ from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 
-from skstream import (
-    DelayedEvaluator,
-    EvaluationInterrupted,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    ModelError,
-    Polling,
-    PrequentialEvaluator,
-    RunOptions,
-    load_run,
-)
+import skstream as sk
 from skstream.kernels import registry
 from skstream.kernels.transformers.scalers import StandardScalerKernel
-from skstream.noise import LabelNoise
-from skstream.pipeline import make_stream_pipeline
-from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.utils._optional import optional_import
 from tests.kernels._reference import assert_same_state, both_ways
 
@@ -138,33 +125,33 @@ DOUBLE, NO_NAN = FunctionTransformer(double), FunctionTransformer(np.nan_to_num)
 COLUMNS = ColumnTransformer(
     [("a", StandardScaler(), [0, 1]), ("b", DOUBLE, [2])], remainder="passthrough"
 )
-SCALED = make_stream_pipeline(StandardScaler(), Logs())
+SCALED = sk.make_stream_pipeline(StandardScaler(), Logs())
 SGD = SGDClassifier(loss="log_loss", random_state=0)
 MODELS = {
     "model": SCALED,
-    "transformer": make_stream_pipeline(DOUBLE, MinMaxScaler(), SGD),
-    "noise": make_stream_pipeline(StandardScaler(), Centre(noise=1.0), Normalizer(), SGD),
-    "columns": make_stream_pipeline(COLUMNS, SGD),
-    "both": make_stream_pipeline(COLUMNS, Logs()),
-    "nested": make_stream_pipeline(make_stream_pipeline(Centre(), StandardScaler()), Logs()),
-    "corrected": TemporalCorrection(SCALED, fading_factor=0.9),
-    "augmented": make_stream_pipeline(MinMaxScaler(), TemporallyAugmented(SCALED)),
-    "noisy": LabelNoise(SCALED, noise=0.4, random_state=1),
-    "wrapped": TemporalCorrection(TemporallyAugmented(Logs())),
-    "wrapped noise": LabelNoise(Logs(), noise=0.4, random_state=1),
-    "corrected alone": TemporalCorrection(Logs(), fading_factor=0.9),
-    "augmented alone": TemporallyAugmented(Logs(), n_lags=2),
-    "noisy alone": LabelNoise(Logs(), noise=0.4, random_state=1),
-    "corrected and augmented": TemporalCorrection(TemporallyAugmented(Logs())),
+    "transformer": sk.make_stream_pipeline(DOUBLE, MinMaxScaler(), SGD),
+    "noise": sk.make_stream_pipeline(StandardScaler(), Centre(noise=1.0), Normalizer(), SGD),
+    "columns": sk.make_stream_pipeline(COLUMNS, SGD),
+    "both": sk.make_stream_pipeline(COLUMNS, Logs()),
+    "nested": sk.make_stream_pipeline(sk.make_stream_pipeline(Centre(), StandardScaler()), Logs()),
+    "corrected": sk.TemporalCorrection(SCALED, fading_factor=0.9),
+    "augmented": sk.make_stream_pipeline(MinMaxScaler(), sk.TemporallyAugmented(SCALED)),
+    "noisy": sk.LabelNoise(SCALED, noise=0.4, random_state=1),
+    "wrapped": sk.TemporalCorrection(sk.TemporallyAugmented(Logs())),
+    "wrapped noise": sk.LabelNoise(Logs(), noise=0.4, random_state=1),
+    "corrected alone": sk.TemporalCorrection(Logs(), fading_factor=0.9),
+    "augmented alone": sk.TemporallyAugmented(Logs(), n_lags=2),
+    "noisy alone": sk.LabelNoise(Logs(), noise=0.4, random_state=1),
+    "corrected and augmented": sk.TemporalCorrection(sk.TemporallyAugmented(Logs())),
 }
 if find_spec("pandas"):
     NAMED = StandardScaler().set_output(transform="pandas")
-    MODELS["frames"] = make_stream_pipeline(MinMaxScaler(), NAMED, Logs())
+    MODELS["frames"] = sk.make_stream_pipeline(MinMaxScaler(), NAMED, Logs())
 EVALUATORS = {
-    "prequential": PrequentialEvaluator(random_state=0, n_warmup=3),
-    "folds": KFoldEvaluator(n_folds=3, random_state=0),
-    "holdout": HoldoutEvaluator(holdout=(X[:5], Y[:5]), every=7),
-    "delayed": DelayedEvaluator("accuracy", delay=4, polling=Polling(poll_every=3)),
+    "prequential": sk.PrequentialEvaluator(random_state=0, n_warmup=3),
+    "folds": sk.KFoldEvaluator(n_folds=3, random_state=0),
+    "holdout": sk.HoldoutEvaluator(holdout=(X[:5], Y[:5]), every=7),
+    "delayed": sk.DelayedEvaluator("accuracy", delay=4, polling=sk.Polling(poll_every=3)),
 }
 
 
@@ -197,13 +184,13 @@ def live(evaluator: Any, model: Any, chunks: list[slice]) -> Any:
     for rows in chunks:
         try:
             run.update(X[rows], Y[rows])
-        except ModelError as error:
+        except sk.ModelError as error:
             return (str(error), error.row, type(error.__cause__).__name__), run.result()
     return None, run.result()
 
 
 def live_both_ways(model: Any, chunks: list[slice]) -> list[Any]:
-    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
+    evaluator = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True))
     return [
         live(clone(evaluator).set_params(run__kernels=engine == "auto"), deepcopy(model), chunks)
         for engine in ("auto", "loop")
@@ -211,15 +198,19 @@ def live_both_ways(model: Any, chunks: list[slice]) -> list[Any]:
 
 
 FAILING = {
-    "pipeline": lambda logs: make_stream_pipeline(StandardScaler(), Centre(), logs),
-    "corrected": lambda logs: TemporalCorrection(make_stream_pipeline(StandardScaler(), logs)),
-    "augmented": lambda logs: TemporallyAugmented(make_stream_pipeline(StandardScaler(), logs)),
-    "noisy": lambda logs: LabelNoise(
-        make_stream_pipeline(StandardScaler(), logs), noise=0.4, random_state=1
+    "pipeline": lambda logs: sk.make_stream_pipeline(StandardScaler(), Centre(), logs),
+    "corrected": lambda logs: sk.TemporalCorrection(
+        sk.make_stream_pipeline(StandardScaler(), logs)
     ),
-    "corrected alone": TemporalCorrection,
-    "augmented alone": TemporallyAugmented,
-    "noisy alone": lambda logs: LabelNoise(logs, noise=0.4, random_state=1),
+    "augmented": lambda logs: sk.TemporallyAugmented(
+        sk.make_stream_pipeline(StandardScaler(), logs)
+    ),
+    "noisy": lambda logs: sk.LabelNoise(
+        sk.make_stream_pipeline(StandardScaler(), logs), noise=0.4, random_state=1
+    ),
+    "corrected alone": sk.TemporalCorrection,
+    "augmented alone": sk.TemporallyAugmented,
+    "noisy alone": lambda logs: sk.LabelNoise(logs, noise=0.4, random_state=1),
 }
 
 
@@ -252,9 +243,9 @@ def test_a_failure_is_that_of_the_loop(name: str, fails: str) -> None:
 def test_an_interrupt_leaves_the_result_so_far(at: int) -> None:
     results = []
     for engine in ("auto", "loop"):
-        evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
-        model = make_stream_pipeline(StandardScaler(), Logs("interrupt", at))
-        with pytest.raises(EvaluationInterrupted) as caught:
+        evaluator = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=engine == "auto"))
+        model = sk.make_stream_pipeline(StandardScaler(), Logs("interrupt", at))
+        with pytest.raises(sk.EvaluationInterrupted) as caught:
             evaluator.evaluate({"m": model}, X, Y)
         results.append(caught.value.result)
     assert [result is None for result in results] in ([True, True], [False, False])
@@ -264,16 +255,16 @@ def test_an_interrupt_leaves_the_result_so_far(at: int) -> None:
 
 def test_weights_batches_and_fitted_models() -> None:
     target, weight = X @ [1.0, 2.0, 0.0, 0.5], rng.choice([0.0, 1.0, 2.0, 3.0], N)
-    model = make_stream_pipeline(StandardScaler(), Mean())
-    evaluator = PrequentialEvaluator("mae")
+    model = sk.make_stream_pipeline(StandardScaler(), Mean())
+    evaluator = sk.PrequentialEvaluator("mae")
     assert_alike(*both_ways(evaluator, model, X, target, sample_weight=weight))
-    batches = PrequentialEvaluator("accuracy", batch_size=5)
-    model = make_stream_pipeline(Normalizer(), Centre(), Logs())
+    batches = sk.PrequentialEvaluator("accuracy", batch_size=5)
+    model = sk.make_stream_pipeline(Normalizer(), Centre(), Logs())
     mixed, loop = both_ways(batches, model, X, Y)
     assert mixed.paths["m"].startswith("kernel; Centre by loop")
     assert_alike(mixed, loop)
-    fitted = make_stream_pipeline(COLUMNS, Logs()).partial_fit(X, Y, classes=np.unique(Y))
-    results = both_ways(PrequentialEvaluator("accuracy"), fitted, X, Y, warm_start=True)
+    fitted = sk.make_stream_pipeline(COLUMNS, Logs()).partial_fit(X, Y, classes=np.unique(Y))
+    results = both_ways(sk.PrequentialEvaluator("accuracy"), fitted, X, Y, warm_start=True)
     assert results[0].paths["m"].startswith("kernel; ")
     assert_alike(*results)
 
@@ -281,7 +272,7 @@ def test_weights_batches_and_fitted_models() -> None:
 @pytest.mark.filterwarnings("ignore:No row was scored")
 def test_a_transformer_that_fails_is_met_by_the_loop() -> None:
     for at in (2, 8):
-        model = make_stream_pipeline(StandardScaler(), Centre(noise=0.5, fails_at=at), Logs())
+        model = sk.make_stream_pipeline(StandardScaler(), Centre(noise=0.5, fails_at=at), Logs())
         (failure, mixed), (expected, loop) = live_both_ways(model, [slice(0, 12)])
         assert failure == expected and failure
         assert_alike(mixed, loop)
@@ -291,8 +282,8 @@ def test_a_transformer_that_fails_is_met_by_the_loop() -> None:
 def test_rows_that_a_kernel_declines_go_through_the_loop() -> None:
     missing = X.copy()
     missing[11, 0] = np.nan
-    model = make_stream_pipeline(StandardScaler(), NO_NAN, SGD)
-    mixed, loop = both_ways(PrequentialEvaluator("accuracy"), model, missing, Y)
+    model = sk.make_stream_pipeline(StandardScaler(), NO_NAN, SGD)
+    mixed, loop = both_ways(sk.PrequentialEvaluator("accuracy"), model, missing, Y)
     path = mixed.paths["m"]
     assert path.startswith("kernel and loop; FunctionTransformer by loop: FunctionTransformer with")
     assert path.endswith("; some rows by loop: rows with NaN or infinity have no kernel")
@@ -300,21 +291,21 @@ def test_rows_that_a_kernel_declines_go_through_the_loop() -> None:
 
 
 def test_a_run_goes_on_after_loading(tmp_path: Any) -> None:
-    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
+    evaluator = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True))
     for engine in ("auto", "loop"):
         run = clone(evaluator).set_params(run__kernels=engine == "auto")
         run = run.start({"m": MODELS["both"]}, classes=["no", "yes"], return_models=True)
         run.update(X[:9], Y[:9])
         run.save(tmp_path / engine)
-    runs = [load_run(tmp_path / engine) for engine in ("auto", "loop")]
+    runs = [sk.load_run(tmp_path / engine) for engine in ("auto", "loop")]
     for run in runs:
         run.update(X[9:], Y[9:])
     assert_alike(*(run.result() for run in runs))
 
 
 def test_nothing_but_loops_is_the_loop() -> None:
-    model = make_stream_pipeline(Centre(), Logs())
-    result = PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
+    model = sk.make_stream_pipeline(Centre(), Logs())
+    result = sk.PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
     assert result.paths == {"m": "loop: Centre has no kernel"}
 
 
@@ -330,6 +321,6 @@ class Shows(StandardScalerKernel):
 @pytest.mark.skipif(find_spec("pandas") is None, reason="makes a frame")
 def test_a_part_that_would_be_shown_other_rows_is_not_looped_alone(monkeypatch: Any) -> None:
     monkeypatch.setitem(registry._TRANSFORMERS, StandardScaler, Shows)
-    mixed, loop = both_ways(PrequentialEvaluator("accuracy"), SCALED, X, Y)
+    mixed, loop = both_ways(sk.PrequentialEvaluator("accuracy"), SCALED, X, Y)
     assert "rows that a part is shown otherwise in the loop" in mixed.paths["m"]
     assert_alike(mixed, loop)

@@ -18,14 +18,7 @@ from skstream.ensemble import OnlineBagging
 from skstream.kernels import Declined, Task, find_kernel
 from skstream.temporal import TemporallyAugmented
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_equals_loop,
-    both_ways,
-    make_block,
-    random_cuts,
-    running,
-)
+from tests.kernels import _reference as ref
 
 TASK = Task(np.array([-1, 1]))
 SETTINGS: list[dict[str, Any]] = [
@@ -42,7 +35,7 @@ SETTINGS: list[dict[str, Any]] = [
 @given(
     seed=st.integers(0, 1000),
     setting=st.sampled_from(SETTINGS),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     weighted=st.booleans(),
     whole=st.booleans(),
 )
@@ -52,18 +45,18 @@ def test_equals_the_loop(numba, seed, setting, timeline, weighted, whole):
     n = 40
     X = rng.integers(0, 2, size=(n, 4)).astype(float) if whole else rng.normal(size=(n, 4))
     weight = rng.uniform(0.2, 3.0, n) if weighted else None
-    block = make_block(X, rng.integers(0, 2, n), timeline, rng, weight)
+    block = ref.make_block(X, rng.integers(0, 2, n), timeline, rng, weight)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SKSTREAM_DISABLE_NUMBA", numba)
         model = SGDOneClassSVM(**setting)
-        assert_equals_loop(model, block, TASK, random_cuts(block, rng))
+        ref.assert_equals_loop(model, block, TASK, ref.random_cuts(block, rng))
 
 
 def test_behind_a_scaler(rng: np.random.Generator) -> None:
     X = rng.normal(size=(60, 3)) * 100
     y = np.where(np.abs(X[:, 0]) < 100, 1, -1)
     model = make_stream_pipeline(StandardScaler(), SGDOneClassSVM())
-    results = both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
+    results = ref.both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
     assert results[0].paths["m"] == "kernel"
     np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
 
@@ -106,6 +99,6 @@ def test_what_has_no_kernel() -> None:
             find_kernel(model, task)
     rows = np.random.default_rng(0).normal(size=(9, 3))
     for X in (rows.astype(np.float32), sparse.csr_array(rows)):
-        block = make_block(X, np.arange(9) % 2, "prequential", np.random.default_rng(0))
+        block = ref.make_block(X, np.arange(9) % 2, "prequential", np.random.default_rng(0))
         with pytest.raises(Declined, match="rows have no kernel in SGDOneClassSVM"):
-            running(SGDOneClassSVM(), TASK).run(block)
+            ref.running(SGDOneClassSVM(), TASK).run(block)

@@ -13,13 +13,8 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import skstream as sk
 from skstream.kernels import Declined, Task, registered_kernels
-from tests.kernels._reference import (
-    assert_same_state,
-    both_ways,
-    make_block,
-    run_literally,
-    running,
-)
+from tests._examples import newest_alone
+from tests.kernels import _reference as ref
 from tests.kernels.test_support_table import KERNEL, frozen
 
 N_ROWS = 30
@@ -51,6 +46,7 @@ def test_every_numeric_transformer_is_here() -> None:
     assert FrozenEstimator in named
 
 
+@newest_alone
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize(
     ("targets", "timeline"), [*zip(TARGETS, ("prequential", "polls"), strict=True)], ids=TARGETS
@@ -58,11 +54,11 @@ def test_every_numeric_transformer_is_here() -> None:
 @pytest.mark.parametrize("place", range(len(TRANSFORMERS)), ids=lambda i: repr(TRANSFORMERS[i]))
 def test_transformers_ahead_of_a_regressor(place, targets, timeline, container):
     task = Task(None)
-    block = make_block(container(X), TARGETS[targets], timeline, np.random.default_rng(1))
+    block = ref.make_block(container(X), TARGETS[targets], timeline, np.random.default_rng(1))
     model = sk.make_stream_pipeline(copy.deepcopy(TRANSFORMERS[place]), SGDRegressor())
-    kernel = running(copy.deepcopy(model), task)
+    kernel = ref.running(copy.deepcopy(model), task)
     try:
-        expected = run_literally(model, block, task)
+        expected = ref.run_literally(model, block, task)
     except (TypeError, ValueError):
         assert container is not np.asarray
         pytest.skip("not for sparse rows")
@@ -73,7 +69,7 @@ def test_transformers_ahead_of_a_regressor(place, targets, timeline, container):
         return
     np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
     kernel.export()
-    assert_same_state(kernel.estimator, model)
+    ref.assert_same_state(kernel.estimator, model)
 
 
 MARKS = np.resize([-1.0, -2.0, 0.0, -2.0, -1.0, 3.0], N_ROWS)
@@ -101,7 +97,7 @@ def test_answers_that_elsewhere_mark_something(engine: Any) -> None:
 def test_answers_that_elsewhere_mark_something_in_other_protocols(evaluator: Any) -> None:
     late = {"delay": 3} if evaluator is sk.DelayedEvaluator else {"random_state": 0}
     models = {"persistent": sk.PersistentRegressor(), "sgd": SGDRegressor()}
-    kernel, loop = both_ways(evaluator("mae", **late), models, X, MARKS)
+    kernel, loop = ref.both_ways(evaluator("mae", **late), models, X, MARKS)
     for model, scores in loop.scores.items():
         np.testing.assert_allclose(kernel.scores[model]["mae"], scores["mae"], rtol=1e-9)
 

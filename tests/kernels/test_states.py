@@ -38,16 +38,8 @@ from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import make_stream_pipeline
 from skstream.pipeline._values_by_version import VersionedArray
 from tests._examples import examples
+from tests.kernels import _reference as ref
 from tests.kernels._linear_reference import PATHS
-from tests.kernels._reference import (
-    Running,
-    assert_same_state,
-    cut,
-    make_block,
-    run_literally,
-    running,
-    transform_literally,
-)
 from tests.kernels.test_support_table import CATEGORIES, KERNEL, classes_for, name_of
 
 TASK = Task(np.arange(3), "predict_proba")
@@ -66,11 +58,11 @@ def fingerprint(state: Any) -> str:
     return found
 
 
-def running_any(model: Any) -> Running:
+def running_any(model: Any) -> ref.Running:
     """Kernel of a model, or of a transformer."""
     task = Task(classes_for(model))
     find = registry.find_kernel if hasattr(model, "predict") else registry.find_transform_kernel
-    return Running(find(copy.deepcopy(model), task))
+    return ref.Running(find(copy.deepcopy(model), task))
 
 
 def rows_for(model: Any, rng: np.random.Generator, n: int) -> Any:
@@ -116,7 +108,7 @@ def test_no_step_changes_an_earlier_state(place: int, numba: str, monkeypatch: A
     y = labels.astype(float) if is_regressor(model) else labels
     kernel = running_any(model)
     states, prints, seen = [kernel.state], [fingerprint(kernel.state)], []
-    parts = cut(make_block(X, y, "polls", rng), [10, 11, 12, 40, 80])
+    parts = ref.cut(ref.make_block(X, y, "polls", rng), [10, 11, 12, 40, 80])
     for part in parts:
         seen.append(kernel.run(part))
         states.append(kernel.state)
@@ -143,7 +135,7 @@ def test_what_is_exported_is_a_copy(place: int, is_sparse: bool) -> None:
     kernel = running_any(copy.deepcopy(KERNEL[place]))
     y = y.astype(float) if is_regressor(kernel.estimator) else y
     rows = sparse.csr_array(X) if is_sparse else X
-    first, second = cut(make_block(rows, y, "polls", rng), [30])
+    first, second = ref.cut(ref.make_block(rows, y, "polls", rng), [30])
     try:
         kernel.run(first)
     except Declined:
@@ -176,19 +168,19 @@ def test_goes_on_from_a_fitted_estimator_and_back(place: int, fits: bool) -> Non
             fitted.partial_fit(X[rows], labels[rows], **known)
             known = {}
     kernel, literal = running_any(fitted), copy.deepcopy(fitted)
-    block = make_block(X, labels if classes is None else y, "polls", rng)
-    later = cut(block, [30])[1]
+    block = ref.make_block(X, labels if classes is None else y, "polls", rng)
+    later = ref.cut(block, [30])[1]
     if hasattr(literal, "predict"):
-        run_literally(literal, later, kernel.kernel.task)
+        ref.run_literally(literal, later, kernel.kernel.task)
     else:
-        transform_literally(literal, later)
+        ref.transform_literally(literal, later)
     kernel.run(later)
     kernel.export()
     rtol = 0.0 if getattr(kernel.kernel, "bitwise", True) else 1e-9
-    assert_same_state(kernel.estimator, literal, rtol=rtol)
+    ref.assert_same_state(kernel.estimator, literal, rtol=rtol)
     for estimator in (kernel.estimator, literal):
         estimator.partial_fit(X, labels)
-    assert_same_state(kernel.estimator, literal, rtol=rtol)
+    ref.assert_same_state(kernel.estimator, literal, rtol=rtol)
 
 
 BAD: dict[str, Any] = {
@@ -235,21 +227,21 @@ def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
     rng = np.random.default_rng(8)
     X, y = rng.integers(0, 4, size=(30, 3)).astype(float), rng.integers(0, 2, 30)
     X[:4] = np.arange(4)[:, np.newaxis]
-    good = make_block(X, y, "polls", rng)
+    good = ref.make_block(X, y, "polls", rng)
     kernel, before, fresh = (running_any(model) for _ in range(3))
     kernel.run(good)
     before.run(good)
     weight = np.append(np.ones(29), 1e-9) if bad == "tiny weight" else None
-    block = make_block(BAD[bad](X), y, "prequential", rng, weight)
+    block = ref.make_block(BAD[bad](X), y, "prequential", rng, weight)
     for one in (kernel, fresh) if bad != "wide" else (kernel,):
         with np.errstate(all="ignore"), pytest.raises(Declined):
             one.run(block)
     assert joblib.hash(kernel.run(good)) == joblib.hash(before.run(good))
     kernel.export()
     before.export()
-    assert_same_state(kernel.estimator, before.estimator)
+    ref.assert_same_state(kernel.estimator, before.estimator)
     fresh.export()
-    assert_same_state(fresh.estimator, copy.deepcopy(model))
+    ref.assert_same_state(fresh.estimator, copy.deepcopy(model))
 
 
 class Nervous(ClassifierMixin, BaseEstimator):
@@ -365,10 +357,10 @@ def test_a_block_that_is_not_executed_leaves_every_state(depth, seed, number, fa
         bad_X[rng.integers(25, 40), 0] = number
     else:
         bad_y[rng.integers(25, 40)] = 2
-    rows = [make_block(*data, "prequential", rng) for data in ((X, y), (bad_X, bad_y))]
-    (first, _), (_, bad) = (cut(block, [40]) for block in rows)
-    (_, good) = cut(rows[0], [40])
-    kernel, other = running(model, TASK), running(copy.deepcopy(model), TASK)
+    rows = [ref.make_block(*data, "prequential", rng) for data in ((X, y), (bad_X, bad_y))]
+    (first, _), (_, bad) = (ref.cut(block, [40]) for block in rows)
+    (_, good) = ref.cut(rows[0], [40])
+    kernel, other = ref.running(model, TASK), ref.running(copy.deepcopy(model), TASK)
     for each in (kernel, other):
         each.run(first)
     before, printed = kernel.state, fingerprint(kernel.state)
@@ -383,11 +375,11 @@ def test_a_block_that_is_not_executed_leaves_every_state(depth, seed, number, fa
 def test_faltering_parts_do_falter(rng: np.random.Generator) -> None:
     X, y = rng.integers(0, 4, size=(40, 3)).astype(float), rng.integers(0, 3, 40)
     X[30, 0] = 7.0
-    block = make_block(X, y, "prequential", rng)
+    block = ref.make_block(X, y, "prequential", rng)
     with pytest.raises(Declined):
-        running(WRAPPERS[3](Nervous()), TASK).run(block)
+        ref.running(WRAPPERS[3](Nervous()), TASK).run(block)
     with pytest.raises(ZeroDivisionError):
-        running(TemporalCorrection(Nervous(fails=1002.0)), TASK).run(block)
+        ref.running(TemporalCorrection(Nervous(fails=1002.0)), TASK).run(block)
 
 
 class TestVersions:
@@ -438,8 +430,10 @@ class TestVersions:
 def test_single_rows_do_not_copy_large_counts(model: Any, rng: np.random.Generator) -> None:
     X = sparse.random(40, 1 << 18, 1e-4, "csr", random_state=np.random.RandomState(0))
     X.data[:] = 1.0
-    kernel = running(model, Task(np.arange(2)))
-    first, *parts = cut(make_block(X, rng.integers(0, 2, 40), "prequential", rng), range(20, 79))
+    kernel = ref.running(model, Task(np.arange(2)))
+    first, *parts = ref.cut(
+        ref.make_block(X, rng.integers(0, 2, 40), "prequential", rng), range(20, 79)
+    )
     kernel.run(first)
     memory = kernel.state.memory.table.read()
     for part in parts:

@@ -18,14 +18,7 @@ from skstream.tree._core import run
 from skstream.utils import _numba
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    assert_equals_loop,
-    assert_untouched,
-    make_block,
-    random_cuts,
-    running,
-)
+from tests.kernels import _reference as ref
 
 LABELS = np.array(["a", "b", "c"])
 DETECTORS = [
@@ -76,7 +69,7 @@ def forest_with(rng: np.random.Generator, **parameters: Any) -> Any:
 @given(
     seed=st.integers(0, 2**32 - 1),
     make=st.sampled_from([tree_with, forest_with]),
-    timeline=st.sampled_from(TIMELINES),
+    timeline=st.sampled_from(ref.TIMELINES),
     method=st.sampled_from(["predict", "predict_proba"]),
     kind=st.sampled_from(["numbers", "gaps", "categories"]),
     leaf=st.sampled_from(["mc", "nb", "nba"]),
@@ -94,7 +87,7 @@ def test_kernel_is_the_loop_bit_for_bit(
     X = rows_of(kind, n, rng)
     first = np.array([len(str(value)) for value in X[:, 0]])
     y = (first + rng.integers(0, 2, n)) % 3
-    block = make_block(X, y, timeline, rng, rng.random(n) + 0.1 if is_weighted else None)
+    block = ref.make_block(X, y, timeline, rng, rng.random(n) + 0.1 if is_weighted else None)
     model = make(
         rng,
         grace_period=float(rng.integers(2, 12)),
@@ -109,14 +102,16 @@ def test_kernel_is_the_loop_bit_for_bit(
         model.partial_fit(rows_of(kind, 9, rng), list("abcabcabc"), classes=LABELS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forest, "_AT_ONCE", at_once)
-        kernel, _ = assert_equals_loop(model, block, Task(LABELS, method), random_cuts(block, rng))
-    assert_untouched(running(kernel.estimator, Task(LABELS, method)), kernel.state)
+        kernel, _ = ref.assert_equals_loop(
+            model, block, Task(LABELS, method), ref.random_cuts(block, rng)
+        )
+    ref.assert_untouched(ref.running(kernel.estimator, Task(LABELS, method)), kernel.state)
 
 
 def test_what_the_tree_refuses_is_left_to_the_loop(rng: np.random.Generator) -> None:
     X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
-    kernel = running(HoeffdingTreeClassifier(), Task(LABELS))
-    kernel.run(make_block(X, y, "prequential", rng))
+    kernel = ref.running(HoeffdingTreeClassifier(), Task(LABELS))
+    kernel.run(ref.make_block(X, y, "prequential", rng))
     before = kernel.state
     texts = np.array([["x", "y"]] * 9, dtype=object)
     for rows, reason in (
@@ -126,16 +121,16 @@ def test_what_the_tree_refuses_is_left_to_the_loop(rng: np.random.Generator) -> 
         (X.astype("datetime64[s]"), "dates"),
     ):
         with pytest.raises(Declined, match=reason):
-            kernel.run(make_block(rows, y, "prequential", rng))
-        assert_untouched(kernel, before)
+            kernel.run(ref.make_block(rows, y, "prequential", rng))
+        ref.assert_untouched(kernel, before)
 
 
 def test_a_broken_tree_is_caught(monkeypatch, rng: np.random.Generator) -> None:
     """Votes that are kept although a row was learnt in between are other votes."""
     X, y = rng.random((60, 2)), rng.integers(0, 3, 60)
-    block = make_block(X, y, "polls", rng)
+    block = ref.make_block(X, y, "polls", rng)
     model = HoeffdingTreeClassifier(grace_period=10)
-    assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
+    ref.assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
     right = arrays.run
 
     def run(*args: Any) -> Any:
@@ -145,18 +140,18 @@ def test_a_broken_tree_is_caught(monkeypatch, rng: np.random.Generator) -> None:
     run.announce = right.announce
     monkeypatch.setattr(arrays, "run", run)
     with pytest.raises(AssertionError):
-        assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
+        ref.assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
 
 
 def test_a_broken_forest_is_caught(monkeypatch, rng: np.random.Generator) -> None:
     """Detectors that read a row too late replace a tree by another one."""
     X, y = rng.random((90, 2)), rng.integers(0, 3, 90)
-    block = make_block(X, y, "prequential", rng)
+    block = ref.make_block(X, y, "prequential", rng)
     model = AdaptiveRandomForestClassifier(
         2, grace_period=5, drift_detector=PageHinkley(1.0, delta=0.0), random_state=0
     )
     task = Task(LABELS, "predict_proba")
-    assert_equals_loop(model, block, task, [])
+    ref.assert_equals_loop(model, block, task, [])
     right = forest._first_alarm
 
     def late(detector: Any, wrong: Any) -> Any:
@@ -165,7 +160,7 @@ def test_a_broken_forest_is_caught(monkeypatch, rng: np.random.Generator) -> Non
 
     monkeypatch.setattr(forest, "_first_alarm", late)
     with pytest.raises(AssertionError):
-        assert_equals_loop(model, block, task, [])
+        ref.assert_equals_loop(model, block, task, [])
 
 
 # -- compile or not: with no machine code at hand, a few rows run as plain Python
@@ -211,7 +206,7 @@ def test_short_streams_are_not_compiled_and_give_the_same(
     ("n_rows", "pays"), [(0, True), (1000, False), (31_999, False), (32_000, True)]
 )
 def test_expected_rows_decide(n_rows: int, pays: bool, nothing_at_hand: None) -> None:
-    kernel = running(HoeffdingTreeClassifier(), Task(LABELS, expected_rows=n_rows))
+    kernel = ref.running(HoeffdingTreeClassifier(), Task(LABELS, expected_rows=n_rows))
     assert kernel is not None and run.pays is pays
 
 

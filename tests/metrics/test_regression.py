@@ -9,7 +9,6 @@ from sklearn import metrics as sk
 from skstream.core.measures import running as running_module
 from skstream.core.measures.registry import REGRESSION
 from skstream.metrics import pinball
-from skstream.metrics._functions import persistent_skill_score
 from tests._examples import examples
 from tests.metrics._reference import memory
 from tests.metrics._streams import MECHANISMS, assert_same_curves, running
@@ -171,7 +170,9 @@ def test_undefined_is_nan_never_infinite():
 
 def test_persistent_answers_have_no_skill():
     y = np.random.default_rng(0).normal(size=50)
-    assert persistent_skill_score(y, np.r_[0.0, y[:-1]]) == 0.0
+    measures = running("persistent_skill", "cumulative", None)
+    measures.update(y, np.r_[0.0, y[:-1]])
+    assert measures.final()["cumulative"]["persistent_skill"] == 0.0
 
 
 def test_adwin_is_for_classifiers():

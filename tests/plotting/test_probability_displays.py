@@ -8,14 +8,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    Polling,
-    PrequentialEvaluator,
-)
+import skstream as sk
 from skstream.plotting import ReliabilityDisplay
 from skstream.stats._pairs import wilson
 from skstream.streams import SEA, make_demo_stream
@@ -31,7 +24,9 @@ SGD = SGDClassifier(loss="log_loss", alpha=0.01, random_state=0)
 @pytest.fixture(scope="module")
 def result():
     metrics = ["brier", "calibration_error"]
-    return PrequentialEvaluator(metrics).evaluate({"sgd": SGD, "major": MajorityClass()}, STREAM)
+    return sk.PrequentialEvaluator(metrics).evaluate(
+        {"sgd": SGD, "major": sk.MajorityClass()}, STREAM
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +41,7 @@ def three_classes():
     rng = np.random.default_rng(0)
     X = rng.random((300, 6)) < 0.5
     y = np.array(["a", "b", "c"])[X[:, 0] + (rng.random(300) < 0.4).astype(int)]
-    return PrequentialEvaluator("log_loss").evaluate({"nb": BernoulliNB()}, X, y)
+    return sk.PrequentialEvaluator("log_loss").evaluate({"nb": BernoulliNB()}, X, y)
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
@@ -135,22 +130,22 @@ def test_probabilities_that_are_rounded_up_are_cut_off_with_a_warning() -> None:
 
 
 def test_decision_values_are_no_probabilities() -> None:
-    models = {"hinge": SGDClassifier(random_state=0), "major": MajorityClass()}
-    result = PrequentialEvaluator("auc").evaluate(models, STREAM)
+    models = {"hinge": SGDClassifier(random_state=0), "major": sk.MajorityClass()}
+    result = sk.PrequentialEvaluator("auc").evaluate(models, STREAM)
     with pytest.raises(ValueError, match=r"no probabilities of \['hinge'\]"):
         ReliabilityDisplay.from_result(result, models=["hinge", "major"])
     assert list(ReliabilityDisplay.from_result(result).curves) == ["major"]
 
 
 def test_folds_are_shown_one_at_a_time() -> None:
-    result = KFoldEvaluator("brier", n_folds=2, random_state=0).evaluate(SGD, SEA(200))
+    result = sk.KFoldEvaluator("brier", n_folds=2, random_state=0).evaluate(SGD, SEA(200))
     first, second = (ReliabilityDisplay.from_result(result, fold=k) for k in (0, 1))
     name = next(iter(first.curves))
     assert not np.array_equal(first.curves[name][0].predicted, second.curves[name][0].predicted)
 
 
 def test_what_cannot_be_shown_is_said(result) -> None:
-    labels = PrequentialEvaluator("accuracy").evaluate(SGD, STREAM)
+    labels = sk.PrequentialEvaluator("accuracy").evaluate(SGD, STREAM)
     with pytest.raises(ValueError, match=r"no probabilities\. They are kept"):
         ReliabilityDisplay.from_result(labels)
     with pytest.raises(ValueError, match=r"rows must be two row numbers .* Got \(300, 100\)"):
@@ -166,8 +161,8 @@ def test_what_cannot_be_shown_is_said(result) -> None:
 
 
 def test_of_delayed_labels_the_bin_selected_is_shown() -> None:
-    evaluator = DelayedEvaluator(
-        ["brier", "calibration_error"], delay=60, polling=Polling(n_bins=1)
+    evaluator = sk.DelayedEvaluator(
+        ["brier", "calibration_error"], delay=60, polling=sk.Polling(n_bins=1)
     )
     result = evaluator.evaluate({"sgd": SGD}, STREAM)
     for bin in result.bins:
@@ -179,7 +174,7 @@ def test_of_delayed_labels_the_bin_selected_is_shown() -> None:
             error = np.sum(one.share * np.abs(one.predicted - one.observed))
             assert error == pytest.approx(wanted, rel=1e-12)
     assert ReliabilityDisplay.from_result(result).event == "UP (bin 2)"
-    folds = KFoldEvaluator("brier", n_folds=3, random_state=0).evaluate({"sgd": SGD}, STREAM)
+    folds = sk.KFoldEvaluator("brier", n_folds=3, random_state=0).evaluate({"sgd": SGD}, STREAM)
     of_two = ReliabilityDisplay.from_result(folds, fold=2).curves["sgd"][0]
     alone = ReliabilityDisplay.from_result(folds.select(folds=2)).curves["sgd"][0]
     np.testing.assert_array_equal(alone.observed, of_two.observed)
@@ -187,7 +182,7 @@ def test_of_delayed_labels_the_bin_selected_is_shown() -> None:
 
 def test_of_a_holdout_evaluation_the_last_set_is_shown() -> None:
     X, y = STREAM.X, np.asarray(STREAM.y)
-    evaluator = HoldoutEvaluator("brier", holdout=(X[300:], y[300:]), every=100)
+    evaluator = sk.HoldoutEvaluator("brier", holdout=(X[300:], y[300:]), every=100)
     result = evaluator.evaluate({"sgd": SGD}, X[:300], y[:300])
     shown = ReliabilityDisplay.from_result(result)
     assert shown.event == "UP (last set)"
@@ -195,7 +190,7 @@ def test_of_a_holdout_evaluation_the_last_set_is_shown() -> None:
 
 
 def test_models_that_failed_are_left_out_or_marked() -> None:
-    evaluator = PrequentialEvaluator("brier", error_score=np.nan)
+    evaluator = sk.PrequentialEvaluator("brier", error_score=np.nan)
     with pytest.warns(FitFailedWarning, match="no more"):
         result = evaluator.evaluate({"sgd": SGD, "late": FailsLater()}, STREAM)
     with pytest.warns(UserWarning, match="Not drawn: 'late', which failed"):

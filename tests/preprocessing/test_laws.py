@@ -28,7 +28,7 @@ from skstream.preprocessing import (
 )
 from skstream.streams import as_stream
 from skstream.utils._rows import stack_rows, take_rows
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 from tests.kernels import _reference as ref
 from tests.kernels.test_transformers import TASK, assert_equals_loop
 from tests.preprocessing._rows import DATES, KINDS, NUMERIC, rows_of
@@ -171,6 +171,7 @@ def test_a_later_row_changes_nothing_before_it(transformer: Any, kind: str) -> N
 
 
 # No model takes texts: these come out of an imputer as they are.
+@newest_alone
 @pytest.mark.parametrize(
     ("transformer", "kind"),
     [pair for pair in PAIRS if not isinstance(pair[0], StreamImputer) or pair[1] in NUMERIC],
@@ -190,6 +191,7 @@ def test_an_evaluator_gives_the_same_by_kernel_and_by_loop(transformer: Any, kin
     np.testing.assert_array_equal(*answers)
 
 
+@newest_alone
 @pytest.mark.parametrize(
     ("transformer", "kind"),
     [(one, kinds[0]) for one, kinds in CASES if hasattr(one, "partial_fit_transform")],

@@ -72,9 +72,11 @@ PAIRED = [
     (([1, 2], [1, np.nan]), r"b\[1\] is nan; every value must be finite"),
     ((np.ones((2, 2)), np.ones((2, 2))), r"a must be one-dimensional. Got shape \(2, 2\)"),
     (([], []), "a and b are empty"),
+    ((0.7, 0.8), r"a is one number, 0.7; give one value per fold. .* result.compare"),
 ]
 BOUNDS = [3, (0, 1, 2), "01", (0, np.nan), (0, np.inf), (1, 0), (None, 1), ("0", "1")]
 REFUSED = [
+    (lambda: wilcoxon([1], [2], zero_method="zsplit"), "'wilcox' or 'pratt'. Got 'zsplit'"),
     (lambda: mcnemar([1, 2, 3], [1, 2], [1, 2, 3]), r"equal length. Got shapes .*\(2,\).*\(3,\)"),
     (lambda: mcnemar([1, np.nan], [1, 2], [1, 2]), r"y_true\[1\] is nan: a label is missing"),
     (lambda: mcnemar(["x"], np.array([np.nan], object), ["x"]), r"a\[0\] is nan: a label is miss"),
@@ -99,7 +101,6 @@ REFUSED = [
     (lambda: friedman_nemenyi([[1, 2], [None, 1]]), r"scores\[1, 0\] is nan"),
     (lambda: friedman_nemenyi([[1, 2], [1, 2]], ["a", "a"]), "names must be distinct"),
     (lambda: friedman_nemenyi([[1, 2], [1, 2]], alpha=0), "alpha"),
-    (lambda: wilcoxon([1], [2], zero_method="zsplit"), r"'wilcox' or 'pratt'. Got 'zsplit'"),
     *((partial(test, *pair), words) for test in (sign_test, wilcoxon) for pair, words in PAIRED),
     *(
         (partial(friedman_nemenyi, scores), r"must have shape \(n_blocks, n_models\)")

@@ -155,6 +155,13 @@ class PlaceInArray:
         return numbers + np.arange(len(numbers))
 
 
+def test_delays_are_drawn_alike_from_any_row_on():
+    stream = with_delay(SEA(3000, random_state=1), expon(scale=5.0))
+    whole = next(iter(stream)).meta["label_time"]
+    for start in (0, 1023, 1024, 2500):
+        np.testing.assert_array_equal(stream.rows(start, 3000)[2]["label_time"], whole[start:])
+
+
 @pytest.mark.parametrize("size", [1, 8, 11])
 @pytest.mark.parametrize(
     "make",

@@ -29,7 +29,6 @@ X = _RNG.normal(size=(N_ROWS, 3))
 Y = np.array(["a", "b", "c"], dtype=object)[_RNG.integers(0, 3, N_ROWS)]
 WEIGHT = _RNG.random(N_ROWS)
 CODES = np.unique(Y, return_inverse=True)[1].astype(float)
-QUERIES = np.arange(N_ROWS) // 4
 #: The rows as CSV and ARFF files have them.
 LINES = [
     f"{a!r},{b!r},{c!r},{y},{w!r}"
@@ -111,11 +110,10 @@ def svmlight_stream(folder, chunk_size):
     path = folder / "rows.svm"
     if not path.exists():
         lines = [
-            f"{y} qid:{query} 1:{a!r} 2:{b!r} 3:{c!r}"
-            for (a, b, c), y, query in zip(X.tolist(), CODES, QUERIES, strict=True)
+            f"{y} 1:{a!r} 2:{b!r} 3:{c!r}" for (a, b, c), y in zip(X.tolist(), CODES, strict=True)
         ]
         path.write_text("\n".join(lines))
-    return SVMLightStream(path, query_id=True, chunk_size=chunk_size)
+    return SVMLightStream(path, chunk_size=chunk_size)
 
 
 MAKERS = {
@@ -127,7 +125,7 @@ MAKERS = {
     SVMLightStream: svmlight_stream,
 }
 #: Features, labels and meta data where they are not X, Y and WEIGHT; names of the features.
-OTHERS = {SVMLightStream: ((X, CODES, QUERIES), None)}
+OTHERS = {SVMLightStream: ((X, CODES, []), None)}
 every_kind = pytest.mark.parametrize("make", MAKERS.values(), ids=lambda make: make.__name__)
 
 
@@ -136,7 +134,7 @@ def joined(stream) -> tuple:
     return (
         np.concatenate([getattr(X, "toarray", lambda X=X: X)() for X, _, _ in chunks]),
         np.concatenate([y for _, y, _ in chunks]),
-        np.concatenate([values for _, _, meta in chunks for values in meta.values()]),
+        np.concatenate([[], *(one for _, _, meta in chunks for one in meta.values())]),
     )
 
 

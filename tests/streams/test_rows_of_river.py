@@ -148,7 +148,7 @@ def test_on_the_command_line(capsys):
     assert "after 100 rows" in capsys.readouterr().out
     for text, message in {
         "river.datasets.synth:SEA(seed=1)": "never ends",
-        "river.tree:HoeffdingTreeClassifier": "is not a class of streams",
+        "river.tree:HoeffdingTreeClassifier": "is not a generator class",
         "river.datasets:Nothing": "has no Nothing",
     }.items():
         assert main(["evaluate", "--generator", text]) == 2

@@ -72,19 +72,12 @@ def test_what_is_given_is_not_looked_for(tmp_path, monkeypatch):
     stream = SVMLightStream(svm(tmp_path, "1 2:3\n"), n_features=4, zero_based=True)
     monkeypatch.delattr(SVMLightStream, "_found")
     assert rows_of(stream)[0].tolist() == [[0, 0, 3, 0]]
-    assert stream.row_options() == {"n_features": 4, "zero_based": True, "query_id": False}
+    assert stream.row_options() == {"n_features": 4, "zero_based": True}
 
 
-def test_queries_are_ids(tmp_path):
+def test_queries_are_passed_over(tmp_path):
     path = svm(tmp_path, "1 qid:7 1:1\n# words\n0 qid:7 2:1\n1 qid:8\n")
-    chunks = list(SVMLightStream(path, query_id=True, chunk_size=2))
-    assert np.concatenate([meta["id"] for _, _, meta in chunks]).tolist() == [7, 7, 8]
     assert rows_of(SVMLightStream(path))[0].tolist() == [[1, 0], [0, 1], [0, 0]]
-    with pytest.raises(StreamError, match=r"line 1: .* too large"):
-        list(SVMLightStream(svm(tmp_path, f"1 qid:{2**63} 1:1\n"), query_id=True))
-    path = svm(tmp_path, "1 qid:7 1:1\n0 2:1\n")
-    with pytest.raises(StreamError, match=r"line 2: '0 2:1' .* asks for qid:"):
-        list(SVMLightStream(path, query_id=True))
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,7 @@ class SharedWork:
         kept = self._kept.get(place, [])
         for thing in kept:
             if thing.state is state or _are_alike(thing.state, state):
-                made: Made = thing.made
-                return made
+                return thing.made
         made = make()
         if key not in self._wanted_once:
             n_bytes = _bytes_of(made, of)

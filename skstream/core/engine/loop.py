@@ -102,6 +102,9 @@ class Loop:
         missing, or neither label nor number. (Others stop at the end of the block.)
     """
 
+    #: The row of a frame that was taken last: of which frame, and where in it.
+    _taken: tuple[Any, int, Any] | None = None
+
     def __init__(self, estimator: Any, task: Task, *, direct: bool = True, is_part: bool = False):
         self.estimator = estimator
         self.task = task
@@ -129,7 +132,10 @@ class Loop:
 
     def run(self, block: Block) -> np.ndarray:
         """Execute the block and return the answers to its asks, in their order."""
-        return self._run_directly(block) if self._is_direct(block) else self._run_calls(block)
+        try:
+            return self._run_directly(block) if self._is_direct(block) else self._run_calls(block)
+        finally:
+            self._taken = None
 
     def _labels_and_weight(self, block: Block) -> tuple[np.ndarray, np.ndarray | None]:
         """Copies: models may write into what they are given, and other models read the same."""
@@ -173,8 +179,8 @@ class Loop:
             return block.n_learns > 0 and not (block.stamp < 1).any()
         if self.task.classes is None:
             return True
-        known: bool = self.estimator.classes_.tolist() == self.task.classes.tolist()
-        return known  # else the checks say what is wrong
+        # If not, the checks say what is wrong.
+        return self.estimator.classes_.tolist() == self.task.classes.tolist()
 
     def _run_directly(self, block: Block) -> np.ndarray:
         """Execute a block by calls of the model inside, as its users would write them."""
@@ -273,10 +279,20 @@ class Loop:
 
     def _answers_to(self, task: Task, X: Any, index: np.ndarray) -> np.ndarray:
         """One kind of answer to some rows."""
-        rows = own_rows(take_rows(X, index))  # the model may change and keep them
+        rows = self._own_rows(X, index)
         # A copy: the model may return an array of its own, and write its next answer into it.
         answer = array_of(getattr(self.estimator, task.method)(rows)).copy()
         return answer if answer.shape == (len(index),) else _reshaped(answer, len(index), task)
+
+    def _own_rows(self, X: Any, index: np.ndarray) -> Any:
+        """Copy of some rows: the model may change and keep them."""
+        if len(index) != 1 or not hasattr(X, "iloc"):
+            return own_rows(take_rows(X, index))
+        # pandas takes longer for a row than many models, and a row is asked, then learnt.
+        taken, row = self._taken, index.item(0)
+        if taken is None or taken[0] is not X or taken[1] != row:
+            self._taken = taken = X, row, take_rows(X, index)
+        return own_rows(taken[2])
 
     def _ask_in_company(self, X: Any, company: Company) -> np.ndarray:
         """Answers to rows asked together with others, but for others that cannot be answered."""
@@ -324,7 +340,7 @@ class Loop:
         self, block: Block, labels: np.ndarray, weights: np.ndarray | None, begin: int, end: int
     ) -> None:
         weight = None if weights is None else weights[begin:end]
-        rows = own_rows(take_rows(block.learn_X, block.learn_index[begin:end]))
+        rows = self._own_rows(block.learn_X, block.learn_index[begin:end])
         self._learn(rows, labels[begin:end], weight, self._classes)
         self._classes = None
 

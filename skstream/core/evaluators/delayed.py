@@ -194,8 +194,7 @@ class DelayedResult(EvaluationResult):
         curve = self.curve(model, metric, forgetting=forgetting)
         if at is None and not len(curve):
             return np.full(len(self.bins), np.nan)
-        values: np.ndarray = curve[checkpoint(self, at), 0]
-        return values
+        return curve[checkpoint(self, at), 0]
 
     def summary(
         self,

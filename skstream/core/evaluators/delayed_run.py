@@ -100,8 +100,7 @@ class DelayedRun(EvaluationRun):
 
     @property
     def _timeline_state(self) -> DelayedState:
-        state: DelayedState = self._engine.states[0]
-        return state
+        return self._engine.states[0]
 
     @property
     def n_pending(self) -> int:
@@ -375,10 +374,14 @@ class DelayedRun(EvaluationRun):
             self._clock = batch.clock
         known = batch.known
         dated = Dated(known.rows, batch.known_times, batch.known_weight)
-        with self._hearing() as heard:
+        heard: list[list[Answered]] = []
+        self._heard = heard
+        try:
             self._take_labels(known, batch.known_y, dated, batch.clock)
             self._take(batch.rows)
             self._let_labels_come(batch.last.now)
+        finally:
+            self._heard = None
         if batch.last.now > self._clock.now:
             self._clock = batch.last
         self._drop_oldest()

@@ -56,8 +56,7 @@ class Shown:
     def newest(self) -> np.ndarray:
         """Per row, the answer in force when the label came."""
         last = np.append(np.flatnonzero(np.diff(self.row)), len(self.row) - 1)
-        newest: np.ndarray = self.answer[last]
-        return newest
+        return self.answer[last]
 
     def among(self, wanted: np.ndarray) -> "Shown":
         """Leave the answers to some of the rows, given as a mask."""
@@ -227,8 +226,7 @@ def _dominant(part: _Pieces, n_rows: int, n_bins: int, n_classes: int) -> np.nda
     width = n_classes + 2
     cell = (part.row * n_bins + part.bin) * width + part.answer.astype(np.int64) + 2
     shown_for = np.bincount(cell, weights=part.duration, minlength=n_rows * n_bins * width)
-    longest: np.ndarray = shown_for.reshape(n_rows, n_bins, width).argmax(axis=2) - 2
-    return longest
+    return shown_for.reshape(n_rows, n_bins, width).argmax(axis=2) - 2
 
 
 def _reduce_all(

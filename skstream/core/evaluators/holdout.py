@@ -164,7 +164,8 @@ class HoldoutEvaluator(StreamEvaluator):
             )
         held_out = as_held_out(self.holdout, self._size, settings.classes, settings.missing_labels)
         if held_out is not None and not held_out.is_fresh:
-            settings.timelines[:] = [replace(settings.timelines[0], size=held_out.size)]
+            timeline: Any = settings.timelines[0]
+            settings.timelines[:] = [replace(timeline, size=held_out.size)]
         if stream is not None and held_out is not None:
             held_out.warn_of_overlap(stream)
         return partial(HoldoutRun, settings, held_out)

@@ -624,8 +624,8 @@ def check_protocol(
             if part is not model and hasattr(part, "time_passes"):
                 raise ValueError(
                     f"{type(part).__name__} inside model '{name}' counts time, and only the model "
-                    "that is evaluated is told it, not one inside another. Let it count rows, or "
-                    f"put {type(model).__name__} inside it."
+                    "that is evaluated is told it, not one inside another. Let it count rows; of a "
+                    f"pipeline, refit the whole: {type(part).__name__}(pipeline, ...)."
                 )
             if isinstance(part, type) or not hasattr(part, "why_not_evaluated"):
                 continue

@@ -229,8 +229,7 @@ class _Window(RunningSums[_Cuts]):
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row in the window, at ends of the latest call."""
         latest = self._cuts
-        oldest: Integers = latest.starts[np.searchsorted(latest.cuts, ends - latest.n_old)]
-        return oldest
+        return latest.starts[np.searchsorted(latest.cuts, ends - latest.n_old)]
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""

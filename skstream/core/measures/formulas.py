@@ -102,8 +102,7 @@ def accuracy(sums: Sums) -> Floats:
 def disagreement(first: Sequence[Floats] | Floats, second: Sequence[Floats] | Floats) -> Floats:
     """Sum of ``first[c] * second[d]`` over all c != d; no subtraction, so no lost digits."""
     if isinstance(first, np.ndarray):
-        by_class: Floats = (_others(first) * second).sum(axis=0)
-        return by_class
+        return (_others(first) * second).sum(axis=0)
     if len(first) == 2:
         total = first[0] * second[1]
         total += first[1] * second[0]
@@ -132,8 +131,7 @@ def _unanswered(sums: Sums) -> Floats:
 
 def _chance_agreement(sums: Sums) -> Floats:
     """Accuracy of chance, times the square of the number of rows."""
-    agreement: Floats = (sums.table("label") * sums.table("answer")).sum(axis=0)
-    return agreement
+    return (sums.table("label") * sums.table("answer")).sum(axis=0)
 
 
 def chance_accuracy(sums: Sums) -> Floats:
@@ -337,8 +335,7 @@ def persistent_skill(sums: Sums) -> Floats:
 
 def mean_of_classes(sums: Sums, kind: str) -> Floats:
     """Mean of a measure over the classes; NaN where one of them, or all others, have no row."""
-    mean: Floats = sums.table(kind).mean(axis=0)
-    return mean
+    return sums.table(kind).mean(axis=0)
 
 
 def auc_weighted(sums: Sums) -> Floats:
@@ -358,5 +355,4 @@ def auc_ovo(sums: Sums) -> Floats:
 
 def of_one_class(sums: Sums, kind: str, place: int) -> Floats:
     """Value of one class, against the rest."""
-    value: Floats = sums.table(kind)[place].copy()
-    return value
+    return sums.table(kind)[place].copy()

@@ -316,8 +316,7 @@ def range_sums(values: Array, starts: Integers, stops: Integers) -> Floats:
     """
     if values.dtype == bool:
         total = prefix_sums(values)
-        counts: Floats = (total[stops] - total[starts]).astype(np.float64)
-        return counts
+        return (total[stops] - total[starts]).astype(np.float64)
     sums, lengths, stops = np.zeros(len(stops)), stops - starts, stops.copy()
     blocks, size = np.asarray(values, dtype=np.float64), 1
     while len(lengths) and size <= lengths.max():

@@ -251,8 +251,7 @@ def _some_blocks(rows: _Sorted, size: int, block: int, numbers: NDArray[np.int32
     sums = sums + total.reshape(-1, 1)
     sums[:, 1:] += np.cumsum(by_place[:, block - 1 :], axis=1)
     sums[:, :-1] += np.cumsum(by_place[:, block - 2 :: -1], axis=1)[:, ::-1]
-    table_of_blocks: Floats = sums.reshape(n_sequences, len(numbers), block)
-    return table_of_blocks
+    return sums.reshape(n_sequences, len(numbers), block)
 
 
 def _ties(rank: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:

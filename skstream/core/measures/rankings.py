@@ -311,8 +311,7 @@ class Ranks:
         half_negative = 0.5 * _sums_between(self.negative, first, after)
         half_positive = 0.5 * _sums_between(self.positive, first, after)
         near = positive * half_negative + negative * half_positive
-        pairs: Floats = positive * below[first] + negative * above[after] + near
-        return pairs
+        return positive * below[first] + negative * above[after] + near
 
     def with_rows(
         self,

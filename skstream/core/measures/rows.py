@@ -147,15 +147,13 @@ class ScoredRows:
     @property
     def p(self) -> Array:
         """Answers of the first model."""
-        answers: Array = self.answers[0]
-        return answers
+        return self.answers[0]
 
     @property
     def s(self) -> Floats:
         """Scores of the first model, shape (n_rows, n_columns)."""
         assert self.scores is not None, "only measures that need scores ask for them"
-        scores: Floats = self.scores[0]
-        return scores
+        return self.scores[0]
 
     @property
     def wrong(self) -> NDArray[np.bool_]:

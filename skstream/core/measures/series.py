@@ -110,8 +110,7 @@ class OfColumn:
         values = None if self.output is None else arrays[self.output][0]
         if self.by is None:
             assert values is not None
-            whole: Array = values
-            return whole
+            return values
         codes = arrays[self.by][0]
         if self.per_class:
             number, code = divmod(code, self.n_codes)
@@ -149,8 +148,7 @@ def label_probabilities(y: Array, scores: Floats) -> Floats:
     if scores.shape[1] == 1:
         second = scores[:, 0]
         return np.where(y == 1, second, 1.0 - second)
-    probabilities: Floats = scores[np.arange(len(y)), y]
-    return probabilities
+    return scores[np.arange(len(y)), y]
 
 
 def log_losses(y: Array, scores: Floats) -> Floats:
@@ -168,8 +166,7 @@ def brier_losses(y: Array, scores: Floats) -> Floats:
         return np.multiply(error, error, out=error)
     errors = scores.copy()
     errors[np.arange(len(y)), y] -= 1.0
-    losses: Floats = np.einsum("ij,ij->i", errors, errors)
-    return losses
+    return np.einsum("ij,ij->i", errors, errors)
 
 
 #: A kind of series: its name, what is summed of a column of its own, or what is ranked.
@@ -240,15 +237,13 @@ def _wrong_beside(rows: ScoredRows, baseline: Array | None) -> Array:
 
 
 def _hit(rows: ScoredRows, code: int) -> Array:
-    hit: Array = (rows.y == code) & ~rows.wrong
-    return hit
+    return (rows.y == code) & ~rows.wrong
 
 
 def _relative_error(rows: ScoredRows, _: int) -> Array:
     # A target of 0 counts as the smallest number, as in scikit-learn.
     size = np.maximum(np.abs(rows.y), np.finfo(np.float64).eps)
-    error: Array = np.abs(rows.y - rows.p) / size
-    return error
+    return np.abs(rows.y - rows.p) / size
 
 
 def _squared_error(rows: ScoredRows, _: int) -> Array:

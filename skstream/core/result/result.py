@@ -342,8 +342,7 @@ class EvaluationResult:
         """
         by_forgetting = pick(self.values, model, "model")
         metric, forgetting = named(self, metric, forgetting)
-        curve: np.ndarray = by_forgetting[forgetting][metric]
-        return curve
+        return by_forgetting[forgetting][metric]
 
     def to_frame(self) -> Any:
         """Return all values as a tidy data frame.
@@ -533,8 +532,8 @@ class EvaluationResult:
             "anytime" always do. Its checkpoints count the rows compared. The tests over folds
             compare at one row.
         **options
-            Passed to the function of `skstream.stats`, such as ``alpha`` or ``zero_method``. Log
-            losses are at most 36.04; with ``bounds=(0, 5)`` those above 5 are clipped to it, which
+            Passed to the function of `skstream.stats`, such as ``alpha``. Log losses are at most
+            36.04; with ``bounds=(0, 5)`` those above 5 are clipped to it, which
             makes "anytime" more certain. ``boundary="asymptotic"`` takes losses without bounds,
             and holds as rows become many, if no few large losses decide the mean.
 
@@ -676,10 +675,9 @@ class EvaluationResult:
         ...     result.report(Path(folder, "report")).name
         'report.html'
         """
-        written: Path = report("page", "write_page")(
+        return report("page", "write_page")(
             self, path, title=title, also=also, alpha=alpha, detections=detections or {}
         )
-        return written
 
     def to_markdown(self, *, digits: int = 4) -> str:
         """Return the scores as a Markdown table: the best bold, naive guesses marked.

@@ -320,8 +320,7 @@ def _written(value: Any) -> str:
 
 def curve_of_one(curve: np.ndarray) -> np.ndarray:
     """Values at the checkpoints: mean over folds, in the last bin."""
-    values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
-    return values
+    return (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
 
 
 def last_of_curves(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:

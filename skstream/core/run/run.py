@@ -43,7 +43,7 @@ _NUMBERS = re.compile(r"(u?int|float)\d+", re.IGNORECASE)
 #: Rows after which the size of the models is measured first, and then whenever they have doubled.
 _FIRST_MEASURED = 1024
 #: Seconds are noted at most whenever the rows have grown by one part in so many.
-_NOTED = 256
+_NOTED = 64
 #: Intended duration of one step, in seconds.
 TARGET = 0.2
 FIRST_SIZE = 16
@@ -315,14 +315,19 @@ class EvaluationRun(Exclusive):
         """
         self._require_open()
         self._check_method(method)
-        with self._hearing() as heard:
+        heard: list[Any] = []
+        self._heard = heard
+        try:
             self._update(X, y, sample_weight, arrival)
-        answers = np.empty((len(self._places), 0), self._space.dtype)
-        answers = np.concatenate([answers, *[rows.answers for rows in heard]], axis=1)
-        if method == "predict":
-            return self._by_model(answers)
-        none = np.empty((len(self._places), 0, self._settings.n_scores))
-        return self._by_model(np.concatenate([none, *[rows.scores for rows in heard]], axis=1))
+        finally:
+            self._heard = None
+        parts = [rows.answers if method == "predict" else rows.scores for rows in heard]
+        if len(parts) == 1:
+            return self._by_model(parts[0])
+        none = np.empty((len(self._places), 0), self._space.dtype)
+        if method != "predict":
+            none = np.empty((len(self._places), 0, self._settings.n_scores))
+        return self._by_model(np.concatenate([none, *parts], axis=1))
 
     def _update(self, X: Any, y: Any, sample_weight: Any, arrival: Any = None) -> None:
         """Take rows that the user gave."""
@@ -345,21 +350,11 @@ class EvaluationRun(Exclusive):
                     f"This run has no probabilities of model {name!r}. {PROBABILITIES}"
                 )
 
-    @contextmanager
-    def _hearing(self) -> Iterator[list[Any]]:
-        """Collect what is answered in a call."""
-        heard: list[Any] = []
-        self._heard = heard
-        try:
-            yield heard
-        finally:
-            self._heard = None
-
     def _by_model(self, lanes: Any) -> dict[str, np.ndarray]:
         """Return what all lanes have answered: labels of codes, probabilities of scores."""
         given, n_folds = {}, len(self._settings.timelines)
         for k in range(0, len(self._places), n_folds):
-            its = lanes[k] if n_folds == 1 else lanes[k : k + n_folds]
+            its = (lanes[k] if n_folds == 1 else lanes[k : k + n_folds]).copy()
             if its.ndim == 1 + (n_folds > 1):
                 its = self._space.decode(its)
             else:

@@ -33,8 +33,7 @@ class Columns:
 
     def look_up(self, numbers: np.ndarray) -> np.ndarray:
         """Return the positions of rows, given by number, where `row` ascends."""
-        positions: np.ndarray = self.row.searchsorted(numbers)
-        return positions
+        return self.row.searchsorted(numbers)
 
     def followed_by(self, *others: Self) -> Self:
         """These entries, then others."""
@@ -115,8 +114,7 @@ class PendingTable(Generic[C]):
 
     def numbers(self) -> np.ndarray:
         """Return the numbers of all pending rows."""
-        numbers: np.ndarray = self.stored.row[: self.n][self.is_pending[: self.n]]
-        return numbers
+        return self.stored.row[: self.n][self.is_pending[: self.n]]
 
     def rows(self) -> C:
         """Return all pending rows; do not change them."""
@@ -126,8 +124,7 @@ class PendingTable(Generic[C]):
 
     def look_up(self, numbers: np.ndarray) -> np.ndarray:
         """Return the positions of pending rows, given by number."""
-        positions: np.ndarray = self.stored.row[: self.n].searchsorted(numbers)
-        return positions
+        return self.stored.row[: self.n].searchsorted(numbers)
 
     def take(self, positions: np.ndarray) -> C:
         """Return the rows at positions."""

@@ -265,8 +265,7 @@ class LinearClassifierKernel(LinearKernel):
         if task.method == "predict":  # of classes that tie the lowest
             if raw.shape[1] == 1:
                 return (raw[:, 0] > 0).astype(np.int64)
-            best: NDArray[np.int64] = raw.argmax(axis=1).astype(np.int64, copy=False)
-            return best
+            return raw.argmax(axis=1).astype(np.int64, copy=False)
         if task.method == "predict_proba":
             raw = probabilities(raw, self.estimator.loss)
         elif raw.shape[1] == 1:

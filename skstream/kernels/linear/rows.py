@@ -127,7 +127,7 @@ def learn_dense(
         The same rows. None: the order of sums does not matter.
     """
     n_rows = 0 if shown is None else len(X) + len(Q)
-    room = min(int(np.clip(_ROOM // W.size, 8, 4096)), n_rows)
+    room = min(max(_ROOM // W.size, 8), 4096, n_rows)
     # By what share of the sizes of its products two sums may differ, with a margin.
     unit = np.inf if W.dtype == np.float32 else 2.0 * (W.shape[1] + 2) * _EPS
     ties = Ties(
@@ -235,8 +235,7 @@ def decisions(X: Any, index: NDArray[np.intp], W: NDArray[Any], b: NDArray[Any])
     rows = _laid_out_alike(X, index, W.dtype) if len(index) else None
     if rows is not None:
         # A product of matrices for each row: the very calls of BLAS that single rows make.
-        values: NDArray[Any] = np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0] + b
-        return values
+        return np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0] + b
     values = np.empty(b.shape, b.dtype)
     for i in range(len(index)):
         row = _checked(own_rows(take_rows(X, index[i : i + 1])))

@@ -222,8 +222,7 @@ def fitted_attributes(
 def attributes_to_write(estimator: Any, task: Task, n_features: int) -> dict[str, Any]:
     """Attributes of a copy of an estimator that has learnt a row; None for its weights."""
     own = type(estimator), parameters_of(estimator), Task(task.classes), n_features, get_config()
-    made: dict[str, Any] = pickle.loads(_pickled_attributes(pickle.dumps(own)))
-    return made
+    return pickle.loads(_pickled_attributes(pickle.dumps(own)))
 
 
 @functools.lru_cache(maxsize=4096)

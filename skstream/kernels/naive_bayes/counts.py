@@ -313,8 +313,7 @@ class CountsKernel(NaiveBayesKernel):
 
     def _sums_of(self, counts: Floats) -> Any:
         """What `_event_scores` takes beside the counts; it may be changed in a shallow copy."""
-        totals: Floats = counts.sum(axis=1)
-        return totals
+        return counts.sum(axis=1)
 
     @abstractmethod
     def _event_scores(self, events: Events, weights: Floats, counts: Floats, sums: Any) -> Floats:
@@ -507,5 +506,4 @@ def _products(rows: Floats, factors: Floats, in_order: bool) -> Floats:
 
 
 def _dense(X: Any) -> Floats:
-    rows: Floats = X.toarray() if sparse.issparse(X) else X
-    return rows
+    return X.toarray() if sparse.issparse(X) else X

@@ -340,8 +340,7 @@ class GaussianKernel(NaiveBayesKernel):
         """Probabilities of the classes, from their weights in the last axis."""
         if self.estimator.priors is not None:
             return np.array(self.estimator.priors, np.float64).astype(weights.dtype)
-        shares: NDArray[Any] = weights / weights.sum(axis=-1, keepdims=True)
-        return shares
+        return weights / weights.sum(axis=-1, keepdims=True)
 
     def _write(self, memory: _Moments) -> None:
         model = self.estimator
@@ -393,10 +392,8 @@ class IncrementalGaussianKernel(GaussianKernel):
 def _answer_of(model: Any, row: Floats, task: Task) -> NDArray[Any]:
     """One kind of answer of the model itself, to a row."""
     if task.method == "predict":
-        codes: NDArray[Any] = model.predict_joint_log_proba(row).argmax(axis=1)
-        return codes
-    probabilities: NDArray[Any] = model.predict_proba(row)
-    return probabilities
+        return model.predict_joint_log_proba(row).argmax(axis=1)
+    return model.predict_proba(row)
 
 
 def _is_extreme(x: Floats) -> bool:

@@ -212,8 +212,7 @@ class HistoryKernel(LearningKernel):
         return "other parameters than when it was fitted" if other else None
 
     def _read(self) -> History:
-        history: History = self.estimator.history_.copy()
-        return history
+        return self.estimator.history_.copy()
 
     def row_bytes(self, state: State) -> int | None:
         """Memory for the past of every key."""

@@ -335,8 +335,7 @@ class MaxAbsScalerKernel(RangeKernel):
 
 def _running(operation: np.ufunc, start: Floats, x: Floats) -> Floats:
     """Extremes of the start and the first 0, 1, ... rows."""
-    extremes: Floats = operation.accumulate(np.concatenate([start[None], x]), axis=0)
-    return extremes
+    return operation.accumulate(np.concatenate([start[None], x]), axis=0)
 
 
 def _tiny(dtype: Any) -> Any:

@@ -319,8 +319,7 @@ def check_parts(parts: tuple[Stream, ...]) -> None:
 
 def _width(stream: Stream) -> int | None:
     if isinstance(stream, ArrayStream) and np.ndim(stream.X) != 1:
-        width: int = stream.X.shape[1]
-        return width
+        return stream.X.shape[1]
     names = stream.feature_names
     if names is None and isinstance(stream, ComposedStream):
         widths = map(_width, stream.parts)

@@ -143,8 +143,7 @@ class Thinned(ComposedStream):
         """Return which rows are kept."""
         codes = self._space.encode(y, start)
         numbers = uniform(self.random_state, f"imbalance {self.depth}", start, start + len(y))
-        kept: NDArray[np.bool_] = numbers < self._probabilities[codes]
-        return kept
+        return numbers < self._probabilities[codes]
 
     def _all_kept(self) -> Iterator[tuple[int, NDArray[np.bool_]]]:
         """Yield the first row of each chunk, and which of its rows are kept."""

@@ -209,8 +209,7 @@ def _f6(X: _Column) -> _Is:
 
 
 def _income(X: _Column) -> _Column:
-    income: _Column = 0.67 * (X[_SALARY] + X[_COMMISSION])
-    return income
+    return 0.67 * (X[_SALARY] + X[_COMMISSION])
 
 
 def _f7(X: _Column) -> _Is:

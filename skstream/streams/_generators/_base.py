@@ -37,8 +37,7 @@ def normal_rows(seed: int, name: str, start: int, stop: int, n: int) -> Floats:
     # The middle of each of the 2^53 steps, so that no number is infinite.
     numbers = uniform_rows(seed, name, start, stop, n)
     numbers += 2.0**-54
-    normal: Floats = ndtri(numbers, out=numbers)
-    return normal
+    return ndtri(numbers, out=numbers)
 
 
 def order_of(seed: int, name: str, n: int) -> NDArray[np.intp]:
@@ -62,8 +61,7 @@ def lengths(vectors: Floats) -> Floats:
 def reflected(places: Floats) -> Floats:
     """Return places on a line as they are in [0, 1], whose ends throw back what comes to them."""
     within = places - 2 * np.floor(places / 2)
-    inside: Floats = np.minimum(within, 2 - within)
-    return inside
+    return np.minimum(within, 2 - within)
 
 
 # Taylor coefficients, the highest power first: of the sine over its argument, and of the cosine,

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skstream.streams._generators._base import floats_of
 from skstream.utils._choices import check_count, check_number, check_numbers
@@ -159,62 +158,6 @@ class Component:
                 f"Component {self.label!r} at {self.center} has weight 0 at every row: give it a "
                 "weight, or a phase that does, or leave it out."
             )
-
-    @classmethod
-    def from_covariance(
-        cls,
-        label: Any,
-        weight: float,
-        center: Sequence[float],
-        covariance: ArrayLike,
-        *,
-        start: int = 0,
-        phases: Sequence[Phase] = (),
-    ) -> Component:
-        """Make a component of a full covariance matrix.
-
-        Parameters
-        ----------
-        label : label
-            Class of its rows.
-        weight : float
-            Weight at the beginning.
-        center : sequence of float
-            Mean at the beginning.
-        covariance : array-like of shape (n_features, n_features)
-            Symmetric and positive definite.
-        start : int, default=0
-            First row at which the component exists.
-        phases : sequence of Phase, default=()
-            Changes, in their order.
-
-        Returns
-        -------
-        component : Component
-            With the eigenvalues as its variances, and the eigenvectors as its rotation.
-
-        Raises
-        ------
-        ValueError
-            If the matrix is no covariance.
-
-        Examples
-        --------
-        >>> from skstream.streams import Component
-        >>> Component.from_covariance("A", 1, (0, 0), [[2, 0], [0, 3]]).variances
-        (2.0, 3.0)
-        """
-        n_features = len(check_numbers(center, f"center of component {label!r}"))
-        matrix = floats_of(covariance)
-        symmetric = matrix.shape == (n_features, n_features) and np.allclose(matrix, matrix.T)
-        values, vectors = np.linalg.eigh(matrix) if symmetric else (np.zeros(1), matrix)
-        if not values.min() > 0:
-            raise ValueError(
-                f"The covariance of component {label!r} must be a symmetric positive definite "
-                f"matrix of shape {(n_features, n_features)}. Got {covariance!r} instead."
-            )
-        directions: Any = vectors.tolist()
-        return cls(label, weight, center, values.tolist(), directions, start=start, phases=phases)
 
 
 def _set(one: Any, name: str, value: Any) -> None:

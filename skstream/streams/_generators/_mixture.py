@@ -263,8 +263,7 @@ class GaussianMixtureStream(GeneratedStream):
             If `X` has another number of columns or a number that is not finite, or `t` is no row
             number.
         """
-        labels: NDArray[Any] = self._classes[self.posterior(X, t).argmax(axis=1)]
-        return labels
+        return self._classes[self.posterior(X, t).argmax(axis=1)]
 
     def bayes_error(self) -> float:
         """Return the error of the best possible answers, over all rows of the stream.

@@ -37,8 +37,7 @@ class Piece:
         start, end = self.phase.start, self.phase.end
         if start == end:
             return np.ones_like(rows)
-        share: Floats = np.clip((rows - start) / (end - start), 0.0, 1.0)
-        return share
+        return np.clip((rows - start) / (end - start), 0.0, 1.0)
 
     def weight_at(self, share: Floats) -> Floats:
         """Weight after a share of the change."""
@@ -106,8 +105,7 @@ class Piece:
         )
 
     def _factor(self, share: Floats) -> Floats:
-        factor: Floats = np.sqrt(1 + (self.phase.scale - 1) * share)
-        return factor
+        return np.sqrt(1 + (self.phase.scale - 1) * share)
 
 
 class Path:
@@ -163,8 +161,7 @@ class Path:
             vectors = [np.full_like(rows, value) for value in unit]
             columns = self._joined(rows, vectors, Piece.spread)
             axes[:, :, k] = np.column_stack(columns)
-        covariance: Floats = axes @ axes.transpose(0, 2, 1)
-        return covariance
+        return axes @ axes.transpose(0, 2, 1)
 
     def _joined(
         self,
@@ -256,8 +253,7 @@ class MixtureTruth(NamedTuple):
         empty = np.flatnonzero(total == 0)
         if len(empty):
             raise ValueError(_nothing_at(rows[empty[0]]))
-        shares: Floats = weights / total
-        return shares
+        return weights / total
 
     def drawn(self, rows: Floats, draws: Floats) -> NDArray[np.intp]:
         """Return the component of each row, by a number in [0, 1) for each."""
@@ -463,8 +459,7 @@ def _errors(truth: MixtureTruth, rows: Floats, number: int, points: Floats) -> F
     """Probability of a component, and of an error, at points of the unit cube that it is put on."""
     columns = truth.paths[number].place(rows, list(ndtri(points)))
     _, posterior = truth.posterior(columns, rows)
-    errors: Floats = (1 - posterior.max(axis=1)) * truth.priors(rows)[number]
-    return errors
+    return (1 - posterior.max(axis=1)) * truth.priors(rows)[number]
 
 
 def _spread_evenly(start: int, stop: int, shift: Floats) -> Floats:
@@ -479,5 +474,4 @@ def _spread_evenly(start: int, stop: int, shift: Floats) -> Floats:
         root = (1 + root) ** (1 / (n_axes + 1))
     steps = root ** -np.arange(1.0, n_axes + 1)
     numbers = np.arange(start, stop) * steps[:, np.newaxis] + shift[:, np.newaxis]
-    inside: Floats = np.clip(numbers % 1, 2.0**-53, 1 - 2.0**-53)
-    return inside
+    return np.clip(numbers % 1, 2.0**-53, 1 - 2.0**-53)

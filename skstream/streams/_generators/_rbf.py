@@ -187,5 +187,4 @@ class RandomRBF(GeneratedStream):
             exponent -= (self.n_features - 1) * np.log(distance)
         densities = np.exp(exponents - exponents.max(axis=0))
         of_class = self._labels == np.arange(self.n_classes)[:, np.newaxis]
-        of_classes: NDArray[np.float64] = densities.T @ of_class.T
-        return of_classes
+        return densities.T @ of_class.T
