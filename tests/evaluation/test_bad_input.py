@@ -353,7 +353,7 @@ def test_parameters_of_other_libraries_lead_to_ours(kind, given, words):
         (sk.PrequentialEvaluator, {"n_folds": 3}, "KFoldEvaluator"),
         (sk.KFoldEvaluator, {"delay": 3}, "DelayedEvaluator"),
         (sk.DelayedEvaluator, {"holdout": "next"}, "HoldoutEvaluator"),
-        (sk.HoldoutEvaluator, {"batch_size": 3}, "PrequentialEvaluator"),
+        (sk.HoldoutEvaluator, {"n_folds": 3}, "KFoldEvaluator"),
     ],
 )
 def test_a_parameter_of_another_evaluator_names_it(kind, given, owner):

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 import skstream
 import skstream.drift
-from skstream import AdaptiveWindow, DriftMonitor, Persistent, SlidingWindow, detect
+from skstream import AdaptiveWindow, DriftMonitor, Persistent, SlidingWindow, TumblingWindow, detect
 from skstream.core.detector import DetectorState
 from skstream.core.rows.chunk import Chunk
 from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm, _detect
@@ -132,6 +132,11 @@ class LiteralMean:
         if self.on == "loss":
             return loss
         self.past.append((weight, weight * loss))
+        if isinstance(self.on, TumblingWindow):
+            size, n = self.on.window_size, len(self.past)
+            whole = self.past if n < size else self.past[n - n % size - size : n - n % size]
+            weights, totals = zip(*whole, strict=True)
+            return sum(totals) / sum(weights)
         if isinstance(self.on, SlidingWindow) or self.adwin is not None:
             size = self.on.window_size if self.adwin is None else self.adwin.update(loss).width
             weights, totals = zip(*self.past[-size:], strict=True)
