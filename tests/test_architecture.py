@@ -36,20 +36,8 @@ LAYERS = (
     {"__main__"},
 )
 ESTIMATORS = {
-    "baselines",
-    "temporal",
-    "adaptive",
-    "calibration",
-    "ensemble",
-    "neighbors",
-    "naive_bayes",
-    "noise",
-    "optimal",
-    "pipeline",
-    "preprocessing",
-    "conformal",
-    "refit",
-    "tree",
+    *("baselines", "temporal", "adaptive", "calibration", "ensemble", "neighbors", "naive_bayes"),
+    *("noise", "optimal", "pipeline", "preprocessing", "conformal", "refit", "tree"),
 }
 # Imports within a layer that the design names; and running statistics, as running measures do,
 # take any forgetting mechanism.
@@ -288,12 +276,8 @@ BROKEN: list[tuple[Callable[[str, str], list[Any]], str, list[str]]] = [
         definitions_in_init,
         "skstream.metrics",
         [
-            "def f():\n    pass",
-            "class A:\n    pass",
-            "x = 1",
-            "import os\n'a second string'",
-            "if True:\n    import os",
-            "__all__ = other = []",
+            *("def f():\n    pass", "class A:\n    pass", "x = 1", "import os\n'a second string'"),
+            *("if True:\n    import os", "__all__ = other = []"),
         ],
     ),
 ]

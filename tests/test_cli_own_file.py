@@ -155,18 +155,8 @@ def test_prepared_models_follow_the_kinds_of_the_columns(parcels: Path, pd: Any)
 def test_prepared_models_of_a_generator_and_of_texts(run: Run) -> None:
     done(run("evaluate", "--generator", "SEA(n_rows=300)", "--model", "prepared('nb')"))
     Path("texts.csv").write_text("text,y\n" + "some words,a\nother words,b\n" * 20)
-    errors = refused(
-        run(
-            "evaluate",
-            "texts.csv",
-            "--target",
-            "y",
-            "--read",
-            "text=text",
-            "--model",
-            "prepared('sgd')",
-        )
-    )
+    options = ("--target", "y", "--read", "text=text", "--model", "prepared('sgd')")
+    errors = refused(run("evaluate", "texts.csv", *options))
     assert "the rows of this stream are sparse or texts: name the steps yourself" in errors
 
 

@@ -152,16 +152,11 @@ def test_one_command_scores_groups_and_what_waits(tmp_path, capsys, matplotlib, 
     frame = pd.DataFrame({"y": y, "p": share, "time": time, "known": known, "g": y})
     frame.loc[frame["known"] > time[-1], "y"] = None
     frame.to_parquet(tmp_path / "log.parquet")
-    status = main(
-        [
-            *("score", str(tmp_path / "log.parquet"), "--target", "y", "--probabilities", "m=p"),
-            *("--time", "time", "--label-time", "known", "--metric", "accuracy", "--every", "1D"),
-            *("--forgetting", "window:7D", "--slices", "g", "--estimate"),
-            *("--plot", str(tmp_path / "plot.png")),
-        ]
-    )
+    options = "--target y --probabilities m=p --time time --label-time known --metric accuracy"
+    options += " --every 1D --forgetting window:7D --slices g --estimate --plot"
+    files = str(tmp_path / "log.parquet"), str(tmp_path / "plot.png")
+    assert main(["score", files[0], *options.split(), files[1]]) == 0
     out = capsys.readouterr().out
-    assert status == 0
     assert "scores of the last 7D" in out
     assert "2 groups of 1,000 rows: scores of all rows; to_frame() has those" in out
     assert "rows wait for their labels" in out
@@ -239,10 +234,6 @@ def test_texts_that_stand_for_missing_numbers_are_labels_and_groups(tmp_path, ca
         words.append(capsys.readouterr().out)
     assert words[0] == words[1]
     assert "without a label" not in words[0]
-    assert (
-        main(
-            ["score", str(path), *given, "--read", "null_values=['NA']", "--set", "unanswered=skip"]
-        )
-        == 0
-    )
+    given += ["--read", "null_values=['NA']", "--set", "unanswered=skip"]
+    assert main(["score", str(path), *given]) == 0
     assert "10 rows without a label" in capsys.readouterr().out

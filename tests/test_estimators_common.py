@@ -176,14 +176,8 @@ if find_spec("river") is not None:
 
 # What partial_fit of some rows, then of others, does is partial_fit of all of them.
 CUTS_CHANGE_NOTHING = {
-    "Persistent",
-    "MajorityClass",
-    "MajorityWindow",
-    "PersistentRegressor",
-    "MeanRegressor",
-    "RandomClass",
-    "WindowedKNeighborsClassifier",
-    "HoeffdingTreeClassifier",
+    *("Persistent", "MajorityClass", "MajorityWindow", "PersistentRegressor", "MeanRegressor"),
+    *("RandomClass", "WindowedKNeighborsClassifier", "HoeffdingTreeClassifier"),
     "AdaptiveRandomForestClassifier",
 }
 

@@ -56,13 +56,8 @@ def test_equal_rows_have_equal_hashes_in_every_container(pd, rng):
         (np.repeat(X.ravel() / 2, 2), np.repeat(np.indices(X.shape).reshape(2, -1), 2, axis=1))
     )
     for same in (
-        X.astype(np.int32),
-        X.astype(np.float32),
-        X.astype(object),
-        np.where(X == 0, -0.0, X),
-        sparse.csr_array(X),
-        sparse.csc_matrix(X),
-        twice,
+        *(X.astype(np.int32), X.astype(np.float32), X.astype(object), np.where(X == 0, -0.0, X)),
+        *(sparse.csr_array(X), sparse.csc_matrix(X), twice),
         pd.DataFrame(X).astype({0: int, 1: object}),
     ):
         np.testing.assert_array_equal(row_hashes(same), expected)

@@ -539,16 +539,15 @@ def seen(page: str, folder: Path, width: int) -> tuple[int, int, list[str], str]
     """Width of a page, its pictures, elements that are too wide, and what the browser has said."""
     frame = folder / "frame.html"
     frame.write_text(FRAME.format(page=html.escape(page), width=width), "utf-8")
-    flags = (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--hide-scrollbars",
-        "--enable-logging=stderr",
-        "--dump-dom",
-    )
+    flags = "--headless --no-sandbox --disable-gpu --hide-scrollbars --enable-logging=stderr"
     found = subprocess.run(
-        [str(BROWSER), *flags, f"--user-data-dir={folder / 'profile'}", frame.as_uri()],
+        [
+            str(BROWSER),
+            *flags.split(),
+            "--dump-dom",
+            f"--user-data-dir={folder / 'profile'}",
+            frame.as_uri(),
+        ],
         capture_output=True,
         text=True,
         timeout=120,

@@ -54,13 +54,7 @@ def test_no_answer_is_an_error_that_names_model_and_row(evaluator):
 
 
 NAMES = [
-    "accuracy",
-    "kappa",
-    "kappa_m",
-    "kappa_temporal",
-    "mcc",
-    "f1_macro",
-    "precision_macro",
+    *("accuracy", "kappa", "kappa_m", "kappa_temporal", "mcc", "f1_macro", "precision_macro"),
     "recall_macro",
 ]
 

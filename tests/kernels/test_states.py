@@ -267,12 +267,12 @@ def _falter(estimator: Any, rows: np.ndarray) -> None:
         raise ZeroDivisionError("in the kernel")
 
 
-class NervousKernel(Kernel):
+class Faltering:
     """Falters when all the work is done."""
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._inner = find_kernel(MultinomialNB(), task)
+        self._inner = self._kernel_inside(task)
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -283,34 +283,27 @@ class NervousKernel(Kernel):
 
     def step(self, state: Any, block: Any) -> Any:
         after = self._inner.step(state, block)
-        _falter(self.estimator, block.y[: block.n_learns] + 1000.0)
+        _falter(self.estimator, self._looked_at(block))
         return after
 
     def export(self, state: Any) -> None:
         self._inner.export(state)
 
 
-class NervousScalerKernel(TransformKernel):
-    """The same, of a transformer."""
+class NervousKernel(Faltering, Kernel):
+    def _kernel_inside(self, task: Task) -> Any:
+        return find_kernel(MultinomialNB(), task)
 
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
-        self._inner = registry.find_transform_kernel(MaxAbsScaler(), task)
+    def _looked_at(self, block: Any) -> Any:
+        return block.y[: block.n_learns] + 1000.0
 
-    @classmethod
-    def refusal(cls, estimator: Any, task: Task) -> str | None:
-        return None
 
-    def initial_state(self) -> Any:
-        return self._inner.initial_state()
+class NervousScalerKernel(Faltering, TransformKernel):
+    def _kernel_inside(self, task: Task) -> Any:
+        return registry.find_transform_kernel(MaxAbsScaler(), task)
 
-    def step(self, state: Any, block: Any) -> Any:
-        after = self._inner.step(state, block)
-        _falter(self.estimator, block.learn_X[block.learn_index])
-        return after
-
-    def export(self, state: Any) -> None:
-        self._inner.export(state)
+    def _looked_at(self, block: Any) -> Any:
+        return block.learn_X[block.learn_index]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -56,12 +56,8 @@ OF_NUMBERS = [
     SimpleImputer(strategy="constant", keep_empty_features=True),
 ]
 FOR_SPARSE = [
-    StandardScaler(with_mean=False),
-    MaxAbsScaler(),
-    MaxAbsScaler(clip=True),
-    Normalizer(),
-    Normalizer("l1"),
-    Binarizer(),
+    *(StandardScaler(with_mean=False), MaxAbsScaler(), MaxAbsScaler(clip=True), Normalizer()),
+    *(Normalizer("l1"), Binarizer()),
 ]
 
 

@@ -71,12 +71,8 @@ def test_a_scorer_is_refused_because_it_takes_a_model(scorer):
 @pytest.mark.parametrize(
     "item",
     [
-        sk.hinge_loss,
-        sk.log_loss,
-        sk.roc_auc_score,
-        sk.brier_score_loss,
-        partial(sk.top_k_accuracy_score, k=1),
-        Measure(sk.ndcg_score, higher_is_better=True),
+        *(sk.hinge_loss, sk.log_loss, sk.roc_auc_score, sk.brier_score_loss),
+        *(partial(sk.top_k_accuracy_score, k=1), Measure(sk.ndcg_score, higher_is_better=True)),
         "roc_auc_ovo_weighted",
     ],
     ids=lambda item: str(item)[:30].split(" at ")[0],

@@ -224,15 +224,8 @@ def test_the_table_says_who_is_above_chance_and_who_raises_more():
 
 def test_scores_as_a_frame(pd):
     frame = STUDY.to_frame()
-    assert list(frame.columns) == [
-        "detector",
-        "parameter",
-        "parameter_value",
-        "seed",
-        "score",
-        "value",
-        "at_random",
-    ]
+    columns = "detector parameter parameter_value seed score value at_random"
+    assert list(frame.columns) == columns.split()
     part = frame[(frame.detector == "ph") & (frame.parameter_value == 40) & (frame.score == "f1")]
     assert part.seed.tolist() == [3, 0, 5]
     np.testing.assert_array_equal(part.value, STUDY.curve("ph", "f1")[1])

@@ -53,13 +53,8 @@ def batch():
 @pytest.mark.parametrize(
     "call",
     [
-        fails,
-        undefined,
-        rescored,
-        undefined_while_it_runs,
-        learns_row_by_row,
-        function_of_many_rows,
-        batch,
+        *(fails, undefined, rescored, undefined_while_it_runs, learns_row_by_row),
+        *(function_of_many_rows, batch),
     ],
 )
 def test_warnings_point_to_the_line_of_the_user(call):
