@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from skstream._kept_rows import NO_TIME, Part, Window, appended, kept_part, last_rows
 from skstream._meta import (
     InnerMethods,
     MetaEstimator,
@@ -40,7 +41,7 @@ from skstream.baselines import MajorityClass, MeanRegressor
 from skstream.core.detector import fresh_detector
 from skstream.drift import DriftDetector
 from skstream.utils._labels import LabelSpace, array_of
-from skstream.utils._rows import copy_rows, own_rows, stack_rows
+from skstream.utils._rows import own_rows
 from skstream.utils._sklearn import HasMethods, Interval, n_rows_of, rows_of
 from skstream.utils._times import (
     AWARE,
@@ -66,56 +67,6 @@ Floats = NDArray[np.float64]
 
 #: Rows known before the first fit where only alarms are followed by others.
 _ROWS_BEFORE_ALARMS = 100
-
-
-#: A time where no clock says it; it is that of NaT.
-_NO_TIME = int(np.iinfo(np.int64).min)
-
-#: Rows of several calls, the oldest first: values that are never changed. `weight` is None where
-#: all are 1. The last are the times at which they came, in microseconds since 1970; under delayed
-#: labels those of the labels.
-Part = tuple[Any, NDArray[Any], Floats | None, NDArray[np.int64]]
-Window = tuple[Part, ...]
-
-
-def appended(window: Window, part: Part, most: int | None, since: int = _NO_TIME) -> Window:
-    """Append rows, which are not copied, and drop parts without any of the last `most`.
-
-    Also those without any since a time. Parts are joined where the newer ones are as large, so that
-    few are left, and each row is copied a few times only.
-    """
-    parts = list(window)
-    while parts and len(parts[-1][1]) <= len(part[1]):
-        part = _joined([parts.pop(), part])
-    parts.append(part)
-    n_rows = sum(len(its[1]) for its in parts)
-    while most is not None and n_rows - len(parts[0][1]) >= most:
-        n_rows -= len(parts.pop(0)[1])
-    while parts[0][3][-1] < since:
-        parts.pop(0)
-    return tuple(parts)
-
-
-def last_rows(window: Window, n_rows: int | None) -> Part:
-    """Return the last rows in one part; None: all."""
-    X, y, weight, time = _joined(list(window))
-    first = 0 if n_rows is None else max(0, len(y) - n_rows)
-    if first:
-        X = copy_rows(X, np.arange(first, len(y)))
-        y, weight = y[first:].copy(), None if weight is None else weight[first:].copy()
-        time = time[first:].copy()
-    return X, y, weight, time
-
-
-def _joined(parts: list[Part]) -> Part:
-    """Rows of several parts in one."""
-    if len(parts) == 1:
-        return parts[0]
-    weight = None
-    if any(part[2] is not None for part in parts):
-        weight = np.concatenate([np.ones(len(y)) if w is None else w for _, y, w, _ in parts])
-    y, time = (np.concatenate([part[at] for part in parts]) for at in (1, 3))
-    return stack_rows([part[0] for part in parts]), y, weight, time
 
 
 class Progress(NamedTuple):
@@ -144,11 +95,11 @@ class Progress(NamedTuple):
     seconds : float
         Time of all attempts.
     times : tuple of int
-        When each model was fitted, in microseconds since 1970; `_NO_TIME` where no clock says it.
+        When each model was fitted, in microseconds since 1970; `NO_TIME` where no clock says it.
     models : tuple of estimator
         The models of all refits, where they are kept.
     end : int
-        When the next period of the calendar begins; `_NO_TIME` before the first time.
+        When the next period of the calendar begins; `NO_TIME` before the first time.
     """
 
     window: Window = ()
@@ -163,7 +114,7 @@ class Progress(NamedTuple):
     seconds: float = 0.0
     times: tuple[int, ...] = ()
     models: tuple[Any, ...] = ()
-    end: int = _NO_TIME
+    end: int = NO_TIME
 
 
 class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
@@ -319,8 +270,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     classes_: NDArray[Any]
     _before: Any
     _progress: Progress
-    _now = _NO_TIME  # as `time_passes` has told it
-    _came: Any = _NO_TIME  # when the rows of the next `partial_fit` came: one time, or one of each
+    _now = NO_TIME  # as `time_passes` has told it
+    _came: Any = NO_TIME  # when the rows of the next `partial_fit` came: one time, or one of each
 
     def __init__(
         self,
@@ -438,7 +389,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
                 f"window={self.window!r} counts time, and fit does not know when the rows came. "
                 "Call time_passes and partial_fit, or give a number of rows."
             )
-        part = last_rows((_own(X, y, weight),), self.window)
+        part = last_rows((kept_part(X, y, weight),), self.window)
         started = perf_counter()
         model = _fitted(self, part, self._classes())
         self._progress = new_progress(self)._replace(
@@ -447,7 +398,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             n_known=len(y),
             refits=(len(y),),
             seconds=perf_counter() - started,
-            times=(_NO_TIME,),
+            times=(NO_TIME,),
             models=(model,) * self.keep_models,
         )
         self._before, self.estimator_ = None, model
@@ -487,7 +438,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         self._begin()  # every time: parameters may be set between two calls
         if first and classes is not None and hasattr(self, "classes_"):
             del self.classes_  # left by a first call that failed
-        if counts_time(self) and self._now == _NO_TIME:
+        if counts_time(self) and self._now == NO_TIME:
             raise ValueError(
                 f"{self._counting()} of PeriodicRefit counts time, which nothing has told it: call "
                 "time_passes before partial_fit; evaluators do it."
@@ -516,7 +467,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             progress, alarm, n_rows = read(progress, losses, len(rows))
             rows = rows[:n_rows]
             rows_weight = None if weight is None else weight[rows]
-            part = _own(rows_of(X, rows), y[rows], rows_weight, came[rows])
+            part = kept_part(rows_of(X, rows), y[rows], rows_weight, came[rows])
             if before is not None:
                 known = self._classes() if not begin and first else None
                 learner(before)(own_rows(part[0]), labels[rows], part[2], known)
@@ -726,7 +677,7 @@ def at_time(
     periods = calendar(model)
     if periods is None or now < progress.end:
         return progress
-    is_first = progress.end == _NO_TIME
+    is_first = progress.end == NO_TIME
     start, end = periods.period(now)
     progress = progress._replace(end=end)
     if is_first or (progress.model is None and progress.n_known < fewest_rows(model)):
@@ -788,7 +739,7 @@ def learnt_rows(
     if _is_final(model, progress):
         return progress._replace(n_known=n_known)
     is_due = rows_until_refit(model, progress) == n_rows
-    most, since = model.window, _NO_TIME
+    most, since = model.window, NO_TIME
     if isinstance(most, str | timedelta):
         since, most = int(part[3][-1]) - _microseconds(most), None
     window = appended(progress.window, part, most, since)
@@ -885,15 +836,9 @@ def _fitted(model: PeriodicRefit, part: Part, classes: NDArray[Any] | None) -> A
     return estimator.fit(rows_of(X, again), y[again])
 
 
-def _own(X: Any, y: NDArray[Any], weight: Floats | None, came: Any = _NO_TIME) -> Part:
-    """Copies of rows that are to be kept."""
-    weight = None if weight is None else weight.copy()
-    return own_rows(X), y.copy(), weight, np.full(len(y), came)
-
-
 def learn_times(model: PeriodicRefit, block: Any, n_rows: int) -> NDArray[np.int64]:
     """Return when the first rows of a block came, as a part of a window holds it."""
     if not counts_time(model):
-        return np.full(n_rows, _NO_TIME)
+        return np.full(n_rows, NO_TIME)
     times: NDArray[np.int64] = block.learn_came[:n_rows].copy()
     return times

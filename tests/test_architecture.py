@@ -26,7 +26,7 @@ LAYERS = (
     {"utils"},
     {"base"},
     {"core"},
-    {"_meta"},
+    {"_meta", "_kept_rows"},
     {"forgetting", "metrics", "drift", "streams", "stats", "estimators"},
     {"evaluation", "compat", "kernels", "reports", "logs"},
     {"model_selection", "testing"},
