@@ -28,6 +28,9 @@ os.environ.setdefault("SKSTREAM_ALWAYS_COMPILE", "1")
 # Pictures are drawn to files, with or without a display.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Tables are as wide as they are; workers of pytest-xdist are told of 80 characters.
+os.environ.pop("COLUMNS", None)
+
 # A shell lets what it starts in the background ignore Ctrl-C; some tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

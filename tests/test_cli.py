@@ -266,7 +266,7 @@ def test_demo_without_a_file_is_generated_and_says_so(run, monkeypatch, matplotl
     assert output.startswith("Stream: generated, 20,000 rows with temporal dependence and a drift")
     assert {"persistent", "majority", "nb", "sgd", "scaled-sgd", "tree"} <= table_of(output).keys()
     assert "The labels depend on their past" in output
-    shown = re.search(r"^model .*?^```", (PROJECT / "README.md").read_text("utf-8"), re.M | re.S)
+    shown = re.search(r"^model  .*?^```", (PROJECT / "README.md").read_text("utf-8"), re.M | re.S)
     assert shown is not None and shown[0].removesuffix("```") in output
     assert max(map(len, output.splitlines())) <= 80
     assert output.rstrip().splitlines()[-1].startswith("Picture: ")

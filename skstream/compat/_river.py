@@ -492,6 +492,10 @@ class RiverDetector(_WithRiver, DriftDetector):
         self.model = model
         self.random_state = random_state
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return the detector of River in one line."""
+        return f"{type(self).__name__}({' '.join(repr(self.model).split())})"
+
     def _start(self) -> DetectorState:
         return _RiverState(self._seeded())
 

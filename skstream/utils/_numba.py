@@ -86,9 +86,10 @@ class Jitted(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function, compiled or plain."""
-        if numba_enabled() and not self.pays:
+        enabled = numba_enabled()
+        if enabled and not self.pays:
             LOADING.n_spared += 1
-        elif numba_enabled():
+        elif enabled:
             started = perf_counter()
             # Types of arguments for which there is machine code; -1: numba was not asked.
             made: Any = vars(self).get("compiled")

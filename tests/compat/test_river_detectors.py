@@ -170,6 +170,7 @@ def test_settings_can_be_searched_and_calibrated():
 
 
 def test_bad_input(capsys):
+    assert "\n" not in repr(DriftMonitor(drift.ADWIN()))
     read = drift.ADWIN()
     for value in LOSSES:
         read.update(value)

@@ -102,6 +102,8 @@ class EvaluationRun(Exclusive):
     _rows_per_step = 1 << 16
     #: The last time in the tables that the user passed; see `last_time`.
     _last_in_table: np.ndarray | None = None
+    #: What was answered in a call that returns it.
+    _heard: list[Any] | None = None
 
     def __init__(
         self,
@@ -142,7 +144,6 @@ class EvaluationRun(Exclusive):
         self.is_closed = False
         self._ends_by_failure = False  # for good, as in an evaluation
         self._has_failed = False  # this, or something else that ends the run
-        self._heard: list[Any] | None = None  # what was answered in a call that returns it
         self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
 
     def __getstate__(self) -> dict[str, Any]:

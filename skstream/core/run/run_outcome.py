@@ -80,7 +80,7 @@ class Cost:
     refit_rows: list[list[int]] = field(default_factory=list)
     n_failed_refits: int = 0
     failed_refit: str = ""
-    curves: list[np.ndarray] = field(default_factory=list, compare=False)
+    curves: list[np.ndarray] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def seconds(self) -> float:
