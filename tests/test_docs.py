@@ -206,8 +206,7 @@ def test_blocks_without_their_data_are_left_out(tmp_path: Path) -> None:
     assert runnable_blocks(text, tmp_path) == [blocks[0], *blocks[3:]]
 
 
-def test_fresh_output_replaces_old_output_under_a_block(tmp_path: Path, run_program: Run) -> None:
-    pytest.importorskip("matplotlib", reason="one block draws")
+def test_fresh_output_replaces_old_output_under_a_block(tmp_path, run_program, matplotlib):
     text = (
         "```python\nx = 1\n```\n\n```text\nno output\n```\n\n"
         "```python\nprint(x + 1)\n```\n\n```\nold\n```\n\nText.\n\n"

@@ -70,12 +70,10 @@ def program_of(notebook: Path) -> str:
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs(notebook: Path, tmp_path: Path, run_program: Run) -> None:
-    pytest.importorskip("matplotlib", reason="notebooks draw pictures")
-    pandas = pytest.importorskip("pandas", reason="notebooks show frames")
+def test_notebook_runs(notebook, tmp_path, run_program, matplotlib, pd):
     text = program_of(notebook)
     if '"hour.csv"' in text.replace("'", '"'):
-        hours = pandas.read_parquet(data_path("bike_sharing_hour"))[:2_000]
+        hours = pd.read_parquet(data_path("bike_sharing_hour"))[:2_000]
         hours.drop(columns="class").to_csv(tmp_path / "hour.csv", index=False)
     program = tmp_path / "notebook.py"
     program.write_text(text, "utf-8")

@@ -31,31 +31,14 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    LabelNoise,
-    MajorityClass,
-    OnlineBagging,
-    PeriodicRefit,
-    Polling,
-    PrequentialCalibrator,
-    PrequentialEvaluator,
-    PrequentialSearch,
-    RunOptions,
-    TemporalCorrection,
-    TemporallyAugmented,
-    load,
-    load_run,
-    make_stream_pipeline,
-)
+import skstream as sk
 from skstream.core.run.tape import tape_of
 from skstream.drift import ADWIN, DDM, RandomAlarm
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import PrequentialDisplay
 from skstream.tree import HoeffdingTreeClassifier
 from tests._examples import examples
+from tests.kernels._reference import both_ways
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4)).round(2)
@@ -66,11 +49,11 @@ CLASSES = np.array(["down", "up"])
 
 def literal(model, X, y, *, every, window, weight_decay=None, delay=0):
     """Answers and shares of a model refitted by hand, whose labels come `delay` rows late."""
-    known, current, answers, shares = [], MajorityClass(), [], []
+    known, current, answers, shares = [], sk.MajorityClass(), [], []
 
     def learn(row, current):
         known.append(row)
-        if isinstance(current, MajorityClass):
+        if isinstance(current, sk.MajorityClass):
             current.partial_fit(X[[row]], y[[row]], classes=CLASSES)
         if len(known) % every:
             return current
@@ -110,11 +93,11 @@ def taped(evaluator, model, X=X, y=Y, **options):
     chunk=st.integers(1, 70),
 )
 def test_answers_are_those_of_the_loop_written_out(every, window, decay, engine, n_rows, chunk):
-    model = PeriodicRefit(TREE, every=every, window=window, weight_decay=decay)
-    evaluator = PrequentialEvaluator(
+    model = sk.PeriodicRefit(TREE, every=every, window=window, weight_decay=decay)
+    evaluator = sk.PrequentialEvaluator(
         ["accuracy", "log_loss"],
         random_state=0,
-        run=RunOptions(kernels=engine == "auto", keep_tape=True),
+        run=sk.RunOptions(kernels=engine == "auto", keep_tape=True),
     )
     stream = [(X[i:n_rows][:chunk], Y[i:n_rows][:chunk]) for i in range(0, n_rows, chunk)]
     answers, shares, result = taped(evaluator, model, stream, None, classes=CLASSES)
@@ -129,14 +112,14 @@ def test_answers_are_those_of_the_loop_written_out(every, window, decay, engine,
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 @pytest.mark.parametrize("polls", [None, 4])
 def test_late_labels_are_learnt_when_they_come_and_not_before(engine, polls):
-    evaluator = DelayedEvaluator(
+    evaluator = sk.DelayedEvaluator(
         "accuracy",
         delay=7,
         random_state=0,
-        run=RunOptions(kernels=engine == "auto"),
-        polling=Polling(n_bins=3, poll_every=polls),
+        run=sk.RunOptions(kernels=engine == "auto"),
+        polling=sk.Polling(n_bins=3, poll_every=polls),
     )
-    model = PeriodicRefit(TREE, every=30, window=50)
+    model = sk.PeriodicRefit(TREE, every=30, window=50)
 
     def first_answers(y):
         result = evaluator.evaluate({"model": model}, X[:200], y)
@@ -154,26 +137,30 @@ def test_late_labels_are_learnt_when_they_come_and_not_before(engine, polls):
 
 
 EVALUATORS = {
-    "prequential": PrequentialEvaluator(["accuracy", "log_loss"], random_state=0),
-    "batches": PrequentialEvaluator(["accuracy", "log_loss"], batch_size=16, random_state=0),
-    "folds": KFoldEvaluator(["accuracy", "log_loss"], n_folds=3, random_state=0),
-    "holdout": HoldoutEvaluator(
+    "prequential": sk.PrequentialEvaluator(["accuracy", "log_loss"], random_state=0),
+    "batches": sk.PrequentialEvaluator(["accuracy", "log_loss"], batch_size=16, random_state=0),
+    "folds": sk.KFoldEvaluator(["accuracy", "log_loss"], n_folds=3, random_state=0),
+    "holdout": sk.HoldoutEvaluator(
         ["accuracy", "log_loss"], holdout=(X[:30], Y[:30]), every=60, random_state=0
     ),
 }
 MODELS = {
-    "plain": PeriodicRefit(TREE, every=40, window=100),
-    "alarms": PeriodicRefit(TREE, every=None, min_rows=20, window=90, detector=DDM()),
-    "both": PeriodicRefit(TREE, every=70, detector=RandomAlarm(0.05, random_state=3)),
-    "pipeline": PeriodicRefit(make_pipeline(StandardScaler(), TREE), every=45, weight_decay=0.99),
-    "before": PeriodicRefit(RandomForestClassifier(3), every=60, before=IncrementalGaussianNB()),
-    "corrected": TemporalCorrection(PeriodicRefit(TREE, every=50)),
-    "augmented": TemporallyAugmented(PeriodicRefit(TREE, every=50)),
-    "calibrated": PrequentialCalibrator(PeriodicRefit(TREE, every=50), every=30),
-    "noisy": LabelNoise(PeriodicRefit(TREE, every=50), noise=0.2, random_state=0),
-    "bagged": OnlineBagging(PeriodicRefit(TREE, every=50), 2, random_state=0),
-    "in a pipeline": make_stream_pipeline(StandardScaler(), PeriodicRefit(TREE, every=50)),
-    "tree of streams": PeriodicRefit(HoeffdingTreeClassifier(grace_period=20, tau=0.5), every=70),
+    "plain": sk.PeriodicRefit(TREE, every=40, window=100),
+    "alarms": sk.PeriodicRefit(TREE, every=None, min_rows=20, window=90, detector=DDM()),
+    "both": sk.PeriodicRefit(TREE, every=70, detector=RandomAlarm(0.05, random_state=3)),
+    "pipeline": sk.PeriodicRefit(
+        make_pipeline(StandardScaler(), TREE), every=45, weight_decay=0.99
+    ),
+    "before": sk.PeriodicRefit(RandomForestClassifier(3), every=60, before=IncrementalGaussianNB()),
+    "corrected": sk.TemporalCorrection(sk.PeriodicRefit(TREE, every=50)),
+    "augmented": sk.TemporallyAugmented(sk.PeriodicRefit(TREE, every=50)),
+    "calibrated": sk.PrequentialCalibrator(sk.PeriodicRefit(TREE, every=50), every=30),
+    "noisy": sk.LabelNoise(sk.PeriodicRefit(TREE, every=50), noise=0.2, random_state=0),
+    "bagged": sk.OnlineBagging(sk.PeriodicRefit(TREE, every=50), 2, random_state=0),
+    "in a pipeline": sk.make_stream_pipeline(StandardScaler(), sk.PeriodicRefit(TREE, every=50)),
+    "tree of streams": sk.PeriodicRefit(
+        HoeffdingTreeClassifier(grace_period=20, tau=0.5), every=70
+    ),
     "frozen": FrozenEstimator(clone(TREE).fit(X[:50], Y[:50])),
 }
 
@@ -198,7 +185,7 @@ def test_the_kernel_does_what_the_loop_does(name, protocol):
         fitted = fitted[0] if isinstance(fitted, list) else fitted
         tape = tape_of(result)
         found.append([np.asarray(tape.answers["model"]), np.asarray(tape.scores["model"])])
-        if isinstance(fitted, PeriodicRefit):
+        if isinstance(fitted, sk.PeriodicRefit):
             found[-1] += [fitted.refit_rows_, fitted.predict_proba(X)]
         if name not in META:
             assert result.paths["model"] == ("kernel" if engine == "auto" else "loop")
@@ -215,7 +202,7 @@ def test_an_alarm_refits_on_the_rows_since_the_warning():
     stump = DecisionTreeClassifier(max_depth=1, random_state=0)
     rows = np.zeros((300, 1))
     for fewest in (5, 50):
-        model = PeriodicRefit(stump, every=None, min_rows=fewest, window=60, detector=DDM())
+        model = sk.PeriodicRefit(stump, every=None, min_rows=fewest, window=60, detector=DDM())
         detector, n_warned = DDM(), 0
         for row in range(300):
             model.partial_fit(rows[[row]], y[[row]], classes=CLASSES)
@@ -240,25 +227,25 @@ def test_a_stretch_is_asked_in_one_call(monkeypatch):
         DecisionTreeClassifier, "predict", lambda self, X: asked.append(len(X)) or ask(self, X)
     )
     frozen = FrozenEstimator(clone(TREE).fit(X, Y))
-    evaluator = PrequentialEvaluator("accuracy")
+    evaluator = sk.PrequentialEvaluator("accuracy")
     evaluator.evaluate({"frozen": frozen}, X, Y)
     assert len(asked) < 12 and sum(asked) == len(Y) - 1
     asked.clear()
-    evaluator.evaluate({"refit": PeriodicRefit(TREE, every=50)}, X, Y)
+    evaluator.evaluate({"refit": sk.PeriodicRefit(TREE, every=50)}, X, Y)
     assert len(asked) < 25 and sum(asked) == len(Y) - 50
     asked.clear()
-    late = DelayedEvaluator("accuracy", delay=100, polling=Polling(n_bins=4, poll_every=5))
+    late = sk.DelayedEvaluator("accuracy", delay=100, polling=sk.Polling(n_bins=4, poll_every=5))
     late.evaluate({"frozen": frozen}, X, Y)
     assert len(asked) < 60
 
 
 def test_a_run_goes_on_in_the_middle_of_a_window(tmp_path):
     models = {name: MODELS[name] for name in ("plain", "alarms", "before", "corrected")}
-    evaluator = PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
+    evaluator = sk.PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
     whole = evaluator.evaluate(models, X, Y)
     run = evaluator.start(models, classes=CLASSES)
     run.update(X[:133], Y[:133])
-    run = load_run(run.save(tmp_path / "run"))
+    run = sk.load_run(run.save(tmp_path / "run"))
     run.update(X[133:], Y[133:])
     assert run.close().result().scores == whole.scores
 
@@ -288,7 +275,7 @@ class Picky(LogisticRegression):
 def test_a_refit_that_fails_keeps_the_model_and_counts():
     y = Y.copy()
     y[:60] = "down"
-    model = PeriodicRefit(Picky(), every=20, window=20)
+    model = sk.PeriodicRefit(Picky(), every=20, window=20)
     model.partial_fit(X[:40], y[:40], classes=CLASSES)
     assert (model.n_refits_, model.n_failed_refits_) == (0, 2)
     assert "after 40 rows, on 20 of them, failed: ValueError" in model.last_failure_
@@ -304,10 +291,10 @@ def test_a_refit_that_fails_keeps_the_model_and_counts():
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 def test_a_first_refit_that_fails_names_itself(engine):
-    evaluator = PrequentialEvaluator(
-        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+    evaluator = sk.PrequentialEvaluator(
+        "accuracy", random_state=0, run=sk.RunOptions(kernels=engine == "auto")
     )
-    bad = PeriodicRefit(DecisionTreeClassifier(criterion="wrong"), every=30)
+    bad = sk.PeriodicRefit(DecisionTreeClassifier(criterion="wrong"), every=30)
     with pytest.raises(Exception, match="The first refit of DecisionTreeClassifier after 30 rows"):
         evaluator.evaluate({"bad": bad}, X, Y)
 
@@ -316,7 +303,7 @@ def test_classes_that_a_refit_has_not_seen():
     y = RNG.integers(0, 4, 300)
     y[:100] %= 2
     for inner in (DecisionTreeClassifier(random_state=0), LogisticRegression()):
-        model = PeriodicRefit(inner, every=50, window=50)
+        model = sk.PeriodicRefit(inner, every=50, window=50)
         model.partial_fit(X[:60], y[:60], classes=[0, 1, 2, 3])
         shares = model.predict_proba(X)
         assert shares.shape == (400, 4) and (shares[:, 2:] == 0.0).all()
@@ -329,14 +316,14 @@ def test_classes_that_a_refit_has_not_seen():
 
 def test_weights_repeat_rows_where_fit_takes_none():
     weight = RNG.integers(1, 4, 60)
-    model = PeriodicRefit(KNeighborsClassifier(3), every=60)
+    model = sk.PeriodicRefit(KNeighborsClassifier(3), every=60)
     model.partial_fit(X[:60], Y[:60], classes=CLASSES, sample_weight=weight)
     again = np.repeat(np.arange(60), weight)
     same = KNeighborsClassifier(3).fit(X[again], Y[again])
     assert model.predict_proba(X).tolist() == same.predict_proba(X).tolist()
     with pytest.raises(ValueError, match=r"KNeighborsClassifier.fit has no sample_weight"):
         model.partial_fit(X[:2], Y[:2], sample_weight=[0.5, 1.0])
-    piped = PeriodicRefit(make_pipeline(StandardScaler(), TREE), every=60)
+    piped = sk.PeriodicRefit(make_pipeline(StandardScaler(), TREE), every=60)
     piped.partial_fit(X[:60], Y[:60], classes=CLASSES, sample_weight=weight)
     scaled = StandardScaler().fit_transform(X[:60])
     tree = clone(TREE).fit(scaled, Y[:60], sample_weight=weight)
@@ -344,14 +331,8 @@ def test_weights_repeat_rows_where_fit_takes_none():
 
 
 def scores_of_both_paths(model, rows, y, metric="accuracy"):
-    evaluator = PrequentialEvaluator(metric, random_state=0)
-    return [
-        clone(evaluator)
-        .set_params(run__kernels=engine == "auto")
-        .evaluate({"one": model}, rows, y)
-        .scores
-        for engine in ("auto", "loop")
-    ]
+    evaluator = sk.PrequentialEvaluator(metric, random_state=0)
+    return [one.scores for one in both_ways(evaluator, {"one": model}, rows, y)]
 
 
 def test_sparse_rows_and_texts():
@@ -361,16 +342,15 @@ def test_sparse_rows_and_texts():
         (TREE, few),
         (make_pipeline(TfidfVectorizer(), LogisticRegression()), texts),
     ]:
-        scores = scores_of_both_paths(PeriodicRefit(inner, every=40, window=60), rows, Y[:110])
+        scores = scores_of_both_paths(sk.PeriodicRefit(inner, every=40, window=60), rows, Y[:110])
         assert scores[0] == scores[1]
 
 
-def test_frames():
-    pd = pytest.importorskip("pandas")
+def test_frames(pd):
     frame = pd.DataFrame({"a": X[:110, 0], "b": RNG.choice(["x", "y", "z"], 110)})
     encoder = OneHotEncoder(handle_unknown="ignore")
     encode = make_column_transformer((encoder, ["b"]), remainder="passthrough")
-    model = PeriodicRefit(make_pipeline(encode, TREE), every=40, window=60)
+    model = sk.PeriodicRefit(make_pipeline(encode, TREE), every=40, window=60)
     scores = scores_of_both_paths(model, frame, Y[:110])
     assert scores[0] == scores[1]
     model.partial_fit(frame[:20], Y[:20], classes=CLASSES)
@@ -387,16 +367,16 @@ def test_frames():
 )
 def test_regressors(inner, options):
     target = X @ [1.0, 2.0, 0.0, 0.0]
-    scores = scores_of_both_paths(PeriodicRefit(inner, **options), X, target, "mae")
+    scores = scores_of_both_paths(sk.PeriodicRefit(inner, **options), X, target, "mae")
     assert scores[0] == scores[1]
     assert scores[0]["one"]["mae"] < 1.0
 
 
 def test_schedules_are_searched():
-    model = PeriodicRefit(TREE, every=100, window=100, detector=DDM())
+    model = sk.PeriodicRefit(TREE, every=100, window=100, detector=DDM())
     grid = {"every": [50, 100], "window": [100, None], "weight_decay": [None, 0.99]}
-    evaluator = PrequentialEvaluator(random_state=0)
-    search = PrequentialSearch(model, grid, evaluator=evaluator, metric="accuracy").fit(X, Y)
+    evaluator = sk.PrequentialEvaluator(random_state=0)
+    search = sk.PrequentialSearch(model, grid, evaluator=evaluator, metric="accuracy").fit(X, Y)
     assert set(search.best_params_) == set(grid)
     few = {"every": [50], "detector__drift_level": [3.0, 4.0]}
     assert GridSearchCV(model, few, cv=2).fit(X, Y).best_score_ > 0.4
@@ -433,7 +413,7 @@ def test_schedules_are_searched():
     ],
 )
 def test_wrong_parameters(options, message):
-    model = PeriodicRefit(**{"estimator": TREE, **options})
+    model = sk.PeriodicRefit(**{"estimator": TREE, **options})
     with pytest.raises((TypeError, ValueError), match=message):
         model.partial_fit(X[:20], Y[:20], classes=CLASSES)
 
@@ -441,19 +421,19 @@ def test_wrong_parameters(options, message):
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_only_a_model_that_learns_row_by_row_is_warned_of():
-    evaluator = PrequentialEvaluator("accuracy")
-    refitted = PeriodicRefit(GaussianNB(), every=50)
+    evaluator = sk.PrequentialEvaluator("accuracy")
+    refitted = sk.PeriodicRefit(GaussianNB(), every=50)
     rows, labels = X[:120], Y[:120]
     assert evaluator.evaluate(refitted, rows, labels).scores  # a warning is an error
-    for inside in (TemporalCorrection(refitted), make_stream_pipeline(refitted)):
+    for inside in (sk.TemporalCorrection(refitted), sk.make_stream_pipeline(refitted)):
         assert evaluator.evaluate(inside, rows, labels).scores
-    before = PeriodicRefit(TREE, every=50, before=GaussianNB())
+    before = sk.PeriodicRefit(TREE, every=50, before=GaussianNB())
     with pytest.warns(UserWarning, match="learns with GaussianNB row by row"):
         evaluator.evaluate(before, rows, labels)
 
 
 def test_a_model_without_partial_fit_is_led_on():
-    evaluator = PrequentialEvaluator("accuracy")
+    evaluator = sk.PrequentialEvaluator("accuracy")
     with pytest.raises(TypeError, match=r"(?s)PeriodicRefit.*FrozenEstimator"):
         evaluator.evaluate(HistGradientBoostingClassifier(), X, Y)
     with pytest.raises(TypeError, match="It is fitted: which of the two is meant"):
@@ -462,13 +442,13 @@ def test_a_model_without_partial_fit_is_led_on():
 
 def test_a_frozen_model_answers_what_it_was_fitted_to():
     fitted = HistGradientBoostingClassifier(max_iter=5).fit(X[:100], Y[:100])
-    evaluator = PrequentialEvaluator(["accuracy", "log_loss"], n_warmup=0)
+    evaluator = sk.PrequentialEvaluator(["accuracy", "log_loss"], n_warmup=0)
     answers, shares, result = taped(evaluator, FrozenEstimator(fitted))
     assert answers.tolist() == fitted.predict(X).tolist()
     assert shares[:, 1].tolist() == fitted.predict_proba(X)[:, 1].tolist()
     assert result.paths["model"] == "kernel"
     sgd = FrozenEstimator(SGDClassifier(random_state=0).fit(X[:100], Y[:100]))
-    by_loop = PrequentialEvaluator("accuracy").evaluate(sgd, X, Y)
+    by_loop = sk.PrequentialEvaluator("accuracy").evaluate(sgd, X, Y)
     (path,) = by_loop.paths.values()
     assert "may depend on the rows asked in one call" in path
 
@@ -478,13 +458,13 @@ def test_a_frozen_model_answers_what_it_was_fitted_to():
 
 def test_a_result_knows_refits_and_their_cost(tmp_path):
     models = {
-        "tree": PeriodicRefit(TREE, every=100),
-        "bag": OnlineBagging(PeriodicRefit(TREE, every=60), 2, random_state=0),
-        "fast": MajorityClass(),
+        "tree": sk.PeriodicRefit(TREE, every=100),
+        "bag": sk.OnlineBagging(sk.PeriodicRefit(TREE, every=60), 2, random_state=0),
+        "fast": sk.MajorityClass(),
     }
-    result = KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(models, X, Y)
+    result = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(models, X, Y)
     result.save(tmp_path / "r.npz")
-    for one in (result, load(tmp_path / "r.npz")):
+    for one in (result, sk.load(tmp_path / "r.npz")):
         cost = one.costs["tree"]
         assert [rows[:2] for rows in cost.refit_rows] == [[100, 200]] * 2
         assert 0 < cost.seconds_refitting <= cost.seconds
@@ -495,8 +475,10 @@ def test_a_result_knows_refits_and_their_cost(tmp_path):
 
 
 def test_what_was_fitted_before_the_evaluation_is_no_cost_of_it():
-    model = PeriodicRefit(TREE, every=50).fit(X[:100], Y[:100])
-    cost = PrequentialEvaluator("accuracy").evaluate(model, X[100:], Y[100:]).costs["PeriodicRefit"]
+    model = sk.PeriodicRefit(TREE, every=50).fit(X[:100], Y[:100])
+    cost = (
+        sk.PrequentialEvaluator("accuracy").evaluate(model, X[100:], Y[100:]).costs["PeriodicRefit"]
+    )
     assert cost.refit_rows == [[50, 100, 150, 200, 250, 300]]
 
 
@@ -504,12 +486,12 @@ def test_what_was_fitted_before_the_evaluation_is_no_cost_of_it():
 def test_failed_and_missing_refits_are_said(engine):
     rows, late = X[:160], np.r_[np.repeat("down", 40), Y[40:160]]
     models = {
-        "fails": PeriodicRefit(LogisticRegression(), every=40, window=40),
-        "never": PeriodicRefit(TREE, every=1_000),
+        "fails": sk.PeriodicRefit(LogisticRegression(), every=40, window=40),
+        "never": sk.PeriodicRefit(TREE, every=1_000),
     }
     with pytest.warns(FitFailedWarning) as caught:
-        result = PrequentialEvaluator(
-            "accuracy", run=RunOptions(kernels=engine == "auto")
+        result = sk.PrequentialEvaluator(
+            "accuracy", run=sk.RunOptions(kernels=engine == "auto")
         ).evaluate(models, rows, late)
     said = [str(one.message) for one in caught]
     assert any(
@@ -522,10 +504,9 @@ def test_failed_and_missing_refits_are_said(engine):
     assert result.costs["fails"].refit_rows == [[80, 120, 160]]
 
 
-def test_pictures_mark_refits():
-    pytest.importorskip("matplotlib")
-    models = {"tree": PeriodicRefit(TREE, every=100), "majority": MajorityClass()}
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+def test_pictures_mark_refits(matplotlib):
+    models = {"tree": sk.PeriodicRefit(TREE, every=100), "majority": sk.MajorityClass()}
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
     result = evaluator.evaluate(models, X, Y)
     display = PrequentialDisplay.from_result(result, refits=True)
     (marks,) = display.detections.values()
@@ -533,7 +514,7 @@ def test_pictures_mark_refits():
     assert [text.get_text() for text in display.legend_.get_texts()][-1] == "refit"
     with pytest.raises(ValueError, match="no model with any"):
         PrequentialDisplay.from_result(result.select(models="majority"), refits=True)
-    folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(models, X, Y)
+    folds = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(models, X, Y)
     with pytest.raises(ValueError, match="learn some of the rows only"):
         PrequentialDisplay.from_result(folds, refits=True)
 
@@ -541,23 +522,23 @@ def test_pictures_mark_refits():
 def test_boosting_of_one_class_answers_it_for_sure():
     one = HistGradientBoostingClassifier(max_iter=2)
     for method in ("predict_proba", "decision_function"):
-        model = PeriodicRefit(one, every=10).partial_fit(X[:10], ["up"] * 10, CLASSES)
+        model = sk.PeriodicRefit(one, every=10).partial_fit(X[:10], ["up"] * 10, CLASSES)
         answers = getattr(model, method)(X[:3])
         expected = [[0.0, 1.0]] * 3 if method == "predict_proba" else [1.0] * 3
         np.testing.assert_array_equal(answers, expected)
 
 
 def test_fitted_once_keeps_no_rows():
-    once = PeriodicRefit(TREE, every=None, min_rows=100)
-    result = PrequentialEvaluator("accuracy").evaluate(once, X, Y, return_models=True)
+    once = sk.PeriodicRefit(TREE, every=None, min_rows=100)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(once, X, Y, return_models=True)
     model = result.models["PeriodicRefit"]
     assert model.refit_rows_.tolist() == [100] and model.n_rows_learnt_ == 400
     assert model._progress.window == ()
     with pytest.raises(ValueError, match="fitted once and for all: min_rows="):
-        PeriodicRefit(TREE, every=None).fit(X, Y)
+        sk.PeriodicRefit(TREE, every=None).fit(X, Y)
 
 
-def test_an_alarm_refits_on_no_more_than_the_window():
+def test_an_alarm_refits_on_no_more_than_the_window(rng):
     sizes = []
 
     class Counting(DecisionTreeClassifier):
@@ -565,9 +546,10 @@ def test_an_alarm_refits_on_no_more_than_the_window():
             sizes.append(len(y))
             return super().fit(X, y, sample_weight)
 
-    rng = np.random.default_rng(0)  # errors that rise slowly: a warning longer than the window
     y = np.where(rng.random(1500) < np.linspace(0.05, 0.5, 1500), "up", "down")
-    model = PeriodicRefit(Counting(max_depth=1), every=None, min_rows=20, window=30, detector=DDM())
+    model = sk.PeriodicRefit(
+        Counting(max_depth=1), every=None, min_rows=20, window=30, detector=DDM()
+    )
     model.partial_fit(np.zeros((1500, 1)), y, classes=CLASSES)
     assert sizes[0] == 20 and len(sizes) > 1 and max(sizes) <= 30
 
@@ -591,22 +573,22 @@ def centred(rows):
     ids=["remainder", "draws", "init"],
 )
 def test_what_depends_on_the_rows_of_a_call_is_asked_row_by_row(inner):
-    model = PeriodicRefit(inner, every=50)
+    model = sk.PeriodicRefit(inner, every=50)
     by_engine, by_loop = scores_of_both_paths(model, X[:110], Y[:110])
     assert by_engine == by_loop
-    path = PrequentialEvaluator("accuracy").evaluate({"one": model}, X[:60], Y[:60]).paths["one"]
+    path = sk.PrequentialEvaluator("accuracy").evaluate({"one": model}, X[:60], Y[:60]).paths["one"]
     own = isinstance(inner[0], ColumnTransformer) if isinstance(inner, Pipeline) else False
     assert "may depend on the rows asked in one call" in path if own else path == "kernel"
 
 
 LINEAR = LogisticRegression()
 LINEAR_MODELS = {
-    "linear": PeriodicRefit(LINEAR, every=30, window=70),
-    "pipeline": PeriodicRefit(make_pipeline(StandardScaler(), PCA(3), LINEAR), every=30),
-    "svc": PeriodicRefit(SVC(), every=60, before=IncrementalGaussianNB()),
-    "inside": make_stream_pipeline(StandardScaler(), PeriodicRefit(LINEAR, every=30)),
-    "alarms": PeriodicRefit(LINEAR, every=50, detector=DDM()),
-    "bagging": OnlineBagging(PeriodicRefit(LINEAR, every=30), n_estimators=2),
+    "linear": sk.PeriodicRefit(LINEAR, every=30, window=70),
+    "pipeline": sk.PeriodicRefit(make_pipeline(StandardScaler(), PCA(3), LINEAR), every=30),
+    "svc": sk.PeriodicRefit(SVC(), every=60, before=IncrementalGaussianNB()),
+    "inside": sk.make_stream_pipeline(StandardScaler(), sk.PeriodicRefit(LINEAR, every=30)),
+    "alarms": sk.PeriodicRefit(LINEAR, every=50, detector=DDM()),
+    "bagging": sk.OnlineBagging(sk.PeriodicRefit(LINEAR, every=30), n_estimators=2),
 }
 
 
@@ -614,11 +596,11 @@ LINEAR_MODELS = {
 @pytest.mark.parametrize(
     "evaluator",
     [
-        PrequentialEvaluator("auc"),
-        PrequentialEvaluator("accuracy", batch_size=7),
-        KFoldEvaluator("accuracy", n_folds=2),
-        HoldoutEvaluator("accuracy", holdout="next", every=20),
-        DelayedEvaluator("accuracy", delay=5, polling=Polling(n_bins=2, poll_every=3)),
+        sk.PrequentialEvaluator("auc"),
+        sk.PrequentialEvaluator("accuracy", batch_size=7),
+        sk.KFoldEvaluator("accuracy", n_folds=2),
+        sk.HoldoutEvaluator("accuracy", holdout="next", every=20),
+        sk.DelayedEvaluator("accuracy", delay=5, polling=sk.Polling(n_bins=2, poll_every=3)),
     ],
     ids=lambda one: type(one).__name__ + str(one.get_params().get("batch_size", "")),
 )
@@ -626,7 +608,7 @@ def test_linear_models_are_asked_as_by_the_loop(model, evaluator):
     tapes, rows = [], X[:130] / 3
     for kernels in (True, False):
         its = clone(evaluator).set_params(
-            random_state=0, run=RunOptions(kernels=kernels, keep_tape=True)
+            random_state=0, run=sk.RunOptions(kernels=kernels, keep_tape=True)
         )
         tapes.append(its.evaluate({"m": LINEAR_MODELS[model]}, rows, Y[:130]).tape)
     for name in ("answers", "scores"):
@@ -639,19 +621,21 @@ def test_linear_models_are_asked_as_by_the_loop(model, evaluator):
 def test_calls_of_own_classes_are_made_by_the_loop_alone():
     inside = {"m": LINEAR_MODELS["inside"]}
     path = (
-        PrequentialEvaluator("accuracy", random_state=0).evaluate(inside, X[:60], Y[:60]).paths["m"]
+        sk.PrequentialEvaluator("accuracy", random_state=0)
+        .evaluate(inside, X[:60], Y[:60])
+        .paths["m"]
     )
     assert "PeriodicRefit inside another model" in path
     for inner in (Picky(), make_pipeline(FunctionTransformer(centred), LINEAR)):
-        result = PrequentialEvaluator("accuracy", random_state=0).evaluate(
-            {"m": PeriodicRefit(inner, every=30)}, X[:60], Y[:60]
+        result = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(
+            {"m": sk.PeriodicRefit(inner, every=30)}, X[:60], Y[:60]
         )
         assert "may depend on the rows asked" in result.paths["m"]
 
 
 def test_fit_learns_no_row_of_weight_zero():
     weight = np.where(np.arange(100) < 60, 1.0, 0.0)
-    model = PeriodicRefit(TREE, every=10, window=40).fit(X[:100], Y[:100], sample_weight=weight)
+    model = sk.PeriodicRefit(TREE, every=10, window=40).fit(X[:100], Y[:100], sample_weight=weight)
     same = clone(TREE).fit(X[20:60], Y[20:60])
     assert model.n_rows_learnt_ == 60 and model.refit_rows_.tolist() == [60]
     assert model.predict_proba(X).tolist() == same.predict_proba(X).tolist()
@@ -659,7 +643,7 @@ def test_fit_learns_no_row_of_weight_zero():
 
 @pytest.mark.parametrize("wrong", [{"every": 0}, {"every": "1D"}, {"weight_decay": 5.0}])
 def test_parameters_set_after_rows_were_learnt_are_checked(wrong):
-    model = PeriodicRefit(TREE, every=50).partial_fit(X[:100], Y[:100], CLASSES)
+    model = sk.PeriodicRefit(TREE, every=50).partial_fit(X[:100], Y[:100], CLASSES)
     with pytest.raises(ValueError, match=next(iter(wrong))):
         model.set_params(**wrong).partial_fit(X[100:], Y[100:])
 
@@ -667,12 +651,12 @@ def test_parameters_set_after_rows_were_learnt_are_checked(wrong):
 def test_a_model_that_never_changes_is_not_refitted():
     frozen = FrozenEstimator(clone(TREE).fit(X, Y))
     with pytest.raises(TypeError, match="FrozenEstimator never changes"):
-        PeriodicRefit(frozen, every=50).partial_fit(X, Y, CLASSES)
+        sk.PeriodicRefit(frozen, every=50).partial_fit(X, Y, CLASSES)
 
 
 def test_decision_values_of_pairs_are_not_those_of_classes():
     y, pairs = np.arange(60) % 3, SVC(decision_function_shape="ovo")
-    model = PeriodicRefit(pairs, every=60).partial_fit(X[:60], y, [0, 1, 2, 3])
+    model = sk.PeriodicRefit(pairs, every=60).partial_fit(X[:60], y, [0, 1, 2, 3])
     with pytest.raises(ValueError, match="decision_function_shape='ovr'"):
         model.decision_function(X)
     assert model.set_params(estimator=SVC()).fit(X[:60], y).decision_function(X).shape == (400, 3)

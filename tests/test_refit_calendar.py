@@ -8,21 +8,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    PeriodicRefit,
-    Polling,
-    PrequentialEvaluator,
-    PrequentialSearch,
-    RunOptions,
-    TemporalCorrection,
-    load_run,
-)
+import skstream as sk
 from skstream.core.run.tape import tape_of
-from skstream.streams import as_stream
 from tests._examples import examples
 from tests._programs import PROJECT
 
@@ -47,7 +34,7 @@ def came(seed, zone="UTC"):
 def literal(times, every, window, *, zone=None, delay="0h", min_rows=8, model=TREE):
     """Answers of each row, with the time and the rows of every refit."""
     zone = zone or "UTC"
-    known, learnt_at, before, last = [], [], MajorityClass(), None
+    known, learnt_at, before, last = [], [], sk.MajorityClass(), None
     current, answers, refits = before, {}, []
     events = [(time, row, "ask") for row, time in enumerate(times)]
     events += [(time + pd.Timedelta(delay), row, "learn") for row, time in enumerate(times)]
@@ -89,15 +76,15 @@ def test_it_is_the_loop_over_the_periods_of_pandas(
     seed, every, window, zone, kernels, delay, chunk
 ):
     times = came(seed)
-    model = PeriodicRefit(
+    model = sk.PeriodicRefit(
         TREE, every=every, window=window, min_rows=8, time_zone=zone, keep_models=True
     )
-    options = {"random_state": 0, "run": RunOptions(kernels=kernels, keep_tape=True)}
-    evaluator = PrequentialEvaluator("accuracy", **options)
+    options = {"random_state": 0, "run": sk.RunOptions(kernels=kernels, keep_tape=True)}
+    evaluator = sk.PrequentialEvaluator("accuracy", **options)
     if delay != "0h":
         late = np.timedelta64(40, "h")
-        options["polling"] = Polling(n_bins=1, poll_every=None)
-        evaluator = DelayedEvaluator("accuracy", delay=late, **options)
+        options["polling"] = sk.Polling(n_bins=1, poll_every=None)
+        evaluator = sk.DelayedEvaluator("accuracy", delay=late, **options)
     stream = [
         (X[i : i + chunk], Y[i : i + chunk], {"arrival": times[i : i + chunk]})
         for i in range(0, N, chunk)
@@ -114,23 +101,23 @@ def test_it_is_the_loop_over_the_periods_of_pandas(
     assert result.paths["model"] == ("kernel" if kernels else "loop")
 
 
-MONTHLY = PeriodicRefit(TREE, every="MS", window="200D", min_rows=8, keep_models=True)
+MONTHLY = sk.PeriodicRefit(TREE, every="MS", window="200D", min_rows=8, keep_models=True)
 MODELS = {
     "monthly": MONTHLY,
-    "rows": PeriodicRefit(TREE, every=20, window="40D"),
-    "linear": PeriodicRefit(LogisticRegression(), every="QS", min_rows=20),
-    "other": PeriodicRefit(TREE, every=30),
+    "rows": sk.PeriodicRefit(TREE, every=20, window="40D"),
+    "linear": sk.PeriodicRefit(LogisticRegression(), every="QS", min_rows=20),
+    "other": sk.PeriodicRefit(TREE, every=30),
 }
 
 
 @pytest.mark.parametrize(
     "evaluator",
     [
-        PrequentialEvaluator("accuracy", random_state=0),
-        PrequentialEvaluator("accuracy", batch_size=7, random_state=0),
-        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
-        HoldoutEvaluator("accuracy", holdout=(X[:20], Y[:20]), every=10, random_state=0),
-        HoldoutEvaluator("accuracy", holdout="next", every=10, random_state=0),
+        sk.PrequentialEvaluator("accuracy", random_state=0),
+        sk.PrequentialEvaluator("accuracy", batch_size=7, random_state=0),
+        sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+        sk.HoldoutEvaluator("accuracy", holdout=(X[:20], Y[:20]), every=10, random_state=0),
+        sk.HoldoutEvaluator("accuracy", holdout="next", every=10, random_state=0),
     ],
     ids=["rows", "batches", "folds", "held out", "next rows"],
 )
@@ -155,10 +142,10 @@ def test_kernels_and_chunks_change_nothing(evaluator):
 
 def test_a_batch_is_learnt_at_the_time_of_its_last_row():
     times = pd.date_range("2024-01-29", periods=6, tz="UTC")
-    model = PeriodicRefit(TREE, every="MS", min_rows=1)
+    model = sk.PeriodicRefit(TREE, every="MS", min_rows=1)
     for kernels in (True, False):
-        evaluator = PrequentialEvaluator(
-            "accuracy", batch_size=2, n_warmup=2, run=RunOptions(kernels=kernels)
+        evaluator = sk.PrequentialEvaluator(
+            "accuracy", batch_size=2, n_warmup=2, run=sk.RunOptions(kernels=kernels)
         )
         result = evaluator.evaluate(model, X[:6], Y[:6], arrival=times, return_models=True)
         (fitted,) = result.models.values()
@@ -168,7 +155,7 @@ def test_a_batch_is_learnt_at_the_time_of_its_last_row():
 
 def test_the_hour_that_comes_twice_has_its_own_periods():
     times = pd.date_range("2024-10-27 01:05", periods=12, freq="10min", tz="UTC")  # 2:05 again
-    model = PeriodicRefit(TREE, every="30min", min_rows=1, time_zone="Europe/Berlin")
+    model = sk.PeriodicRefit(TREE, every="30min", min_rows=1, time_zone="Europe/Berlin")
     for row, time in enumerate(times):
         model.time_passes(time).partial_fit(X[[row]], Y[[row]], classes=CLASSES)
     assert model.refit_rows_.tolist() == [3, 6, 9]
@@ -176,12 +163,12 @@ def test_the_hour_that_comes_twice_has_its_own_periods():
 
 def test_a_saved_run_goes_on(tmp_path):
     times = came(5)
-    evaluator = PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
+    evaluator = sk.PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
     whole = evaluator.evaluate(MODELS, X, Y, arrival=times, return_models=True)
     run = evaluator.start(MODELS, classes=CLASSES, return_models=True)
     for begin in range(0, N, 13):
         rows = slice(begin, begin + 13)
-        run = load_run(run.save(tmp_path / "run"))
+        run = sk.load_run(run.save(tmp_path / "run"))
         run.update(X[rows], Y[rows], arrival=times[rows])
     result = run.close().result()
     assert result.scores == whole.scores
@@ -193,11 +180,11 @@ def test_a_saved_run_goes_on(tmp_path):
 
 def test_live_rows_and_late_labels_tell_the_time(tmp_path):
     times, late = came(5), pd.Timedelta("40h")
-    options = {"random_state": 0, "polling": Polling(n_bins=2)}
-    whole = DelayedEvaluator("accuracy", delay=late.to_timedelta64(), **options).evaluate(
+    options = {"random_state": 0, "polling": sk.Polling(n_bins=2)}
+    whole = sk.DelayedEvaluator("accuracy", delay=late.to_timedelta64(), **options).evaluate(
         MONTHLY, X, Y, arrival=times, return_models=True
     )
-    evaluator = DelayedEvaluator("accuracy", **options)
+    evaluator = sk.DelayedEvaluator("accuracy", **options)
     run = evaluator.start(MONTHLY, classes=CLASSES, return_models=True)
     events = [(t, r, 0) for r, t in enumerate(times)]
     for time, row, is_label in sorted(events + [(t + late, r, 1) for t, r, _ in events]):
@@ -206,12 +193,12 @@ def test_live_rows_and_late_labels_tell_the_time(tmp_path):
         else:
             run.ask(X[[row]], [row], t=time)
         if row == N // 2:
-            run = load_run(run.save(tmp_path / "run"))
+            run = sk.load_run(run.save(tmp_path / "run"))
     result = run.close().result()
     (model,), (other,) = result.models.values(), whole.models.values()
     assert model.refit_times_.tolist() == other.refit_times_.tolist()
     assert result.scores == whole.scores
-    linear = PeriodicRefit(LogisticRegression(), every="MS", min_rows=8)
+    linear = sk.PeriodicRefit(LogisticRegression(), every="MS", min_rows=8)
     run = evaluator.start(linear, classes=CLASSES)
     for row in range(60):
         run.ask(X[[row]], [row], t=times[row])
@@ -229,7 +216,7 @@ def test_live_rows_and_late_labels_tell_the_time(tmp_path):
 
 def test_by_hand_it_is_told_the_time():
     times = came(2)
-    result = PrequentialEvaluator("accuracy", random_state=0).evaluate(
+    result = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(
         {"model": MONTHLY}, X, Y, arrival=times
     )
     model, answers = clone(MONTHLY), []
@@ -252,7 +239,7 @@ def test_by_hand_it_is_told_the_time():
     model.time_passes(times[-1], early).partial_fit(X[:3], Y[:3], sample_weight=weight)
     with pytest.raises(ValueError, match="told when 3 rows came, and 2 are learnt"):
         model.time_passes(times[-1], early).partial_fit(X[:2], Y[:2])
-    fitted = PeriodicRefit(TREE, every="MS", keep_models=True).fit(X, Y)
+    fitted = sk.PeriodicRefit(TREE, every="MS", keep_models=True).fit(X, Y)
     assert np.isnat(fitted.refit_times_).tolist() == [True] and len(fitted.refit_models_) == 1
     fitted.time_passes(times[0]).partial_fit(X[:5], Y[:5]).time_passes(times[-1])
     assert fitted.refit_rows_.tolist() == [N, N + 5]
@@ -261,7 +248,7 @@ def test_by_hand_it_is_told_the_time():
 def test_the_walk_forward_example_of_the_page_is_a_loop_by_month():
     page = (PROJECT / "docs" / "online_or_retrained.md").read_text("utf-8")
     block = page.partition("## By the calendar")[2].partition("```python\n")[2].partition("```")[0]
-    names = {"PeriodicRefit": PeriodicRefit}
+    names = {"PeriodicRefit": sk.PeriodicRefit}
     exec(block, names)
     factors, returns, days = names["factors"], names["returns"], names["days"]
     for name, window in [("expanding", None), ("90 days", pd.Timedelta("90D"))]:
@@ -285,7 +272,10 @@ def test_the_walk_forward_example_of_the_page_is_a_loop_by_month():
 @pytest.mark.parametrize("name", ["monthly", "rows"])
 @pytest.mark.parametrize("kernels", [True, False])
 def test_a_model_goes_on_with_later_rows_alone(name, kernels):
-    times, evaluator = came(3), PrequentialEvaluator("accuracy", run=RunOptions(kernels=kernels))
+    times, evaluator = (
+        came(3),
+        sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=kernels)),
+    )
     first, rest = slice(0, 60), slice(60, N)
     whole = evaluator.evaluate(MODELS[name], X, Y, arrival=times, return_models=True)
     model = evaluator.evaluate(
@@ -303,10 +293,12 @@ def test_a_model_goes_on_with_later_rows_alone(name, kernels):
 @pytest.mark.parametrize("every", ["7D", 90])
 def test_rows_of_a_batch_are_in_the_window_by_their_own_times(kernels, every):
     times = pd.date_range("2024-01-01", periods=N, freq="4h", tz="UTC")
-    model = PeriodicRefit(TREE, every=every, window="7D", min_rows=20, keep_models=True)
+    model = sk.PeriodicRefit(TREE, every=every, window="7D", min_rows=20, keep_models=True)
     for evaluator in (
-        PrequentialEvaluator("accuracy", batch_size=30, run=RunOptions(kernels=kernels)),
-        HoldoutEvaluator("accuracy", holdout="next", every=30, run=RunOptions(kernels=kernels)),
+        sk.PrequentialEvaluator("accuracy", batch_size=30, run=sk.RunOptions(kernels=kernels)),
+        sk.HoldoutEvaluator(
+            "accuracy", holdout="next", every=30, run=sk.RunOptions(kernels=kernels)
+        ),
     ):
         result = evaluator.evaluate({"one": model}, X, Y, arrival=times, return_models=True)
         fitted, since = result.models["one"], np.timedelta64(7, "D")
@@ -322,8 +314,8 @@ def test_a_timedelta_is_its_text():
     for name, text in texts.items():
         objects[name] = pd.Timedelta(text)
     found = [
-        PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
-        .evaluate({"one": PeriodicRefit(TREE, min_rows=8, **its)}, X, Y, arrival=came(4))
+        sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True))
+        .evaluate({"one": sk.PeriodicRefit(TREE, min_rows=8, **its)}, X, Y, arrival=came(4))
         .costs["one"]
         .refit_rows
         for its in (texts, objects)
@@ -333,10 +325,10 @@ def test_a_timedelta_is_its_text():
 
 def test_periods_are_searched():
     grid = {"every": ["MS", "7D", 20], "window": ["40D", None]}
-    search = PrequentialSearch(
-        MONTHLY, grid, metric="accuracy", evaluator=PrequentialEvaluator(random_state=0)
+    search = sk.PrequentialSearch(
+        MONTHLY, grid, metric="accuracy", evaluator=sk.PrequentialEvaluator(random_state=0)
     )
-    search.fit(as_stream(X, Y, arrival=came(1)))
+    search.fit(sk.as_stream(X, Y, arrival=came(1)))
     assert set(search.best_params_) == set(grid)
 
 
@@ -347,16 +339,23 @@ def test_periods_are_searched():
         (MONTHLY, np.arange(N), "counts time, and the arrivals here are numbers"),
         (MODELS["rows"], None, "window='40D' of PeriodicRefit counts time"),
         (
-            PeriodicRefit(TREE, every="MS", time_zone="Europe/Berlin"),
+            sk.PeriodicRefit(TREE, every="MS", time_zone="Europe/Berlin"),
             came(0).tz_localize(None),
             "time_zone='Europe/Berlin' is for arrivals with a time zone",
         ),
-        (PeriodicRefit(TREE, every="every three cats"), came(0), "is no period that a clock can"),
-        (TemporalCorrection(MONTHLY), came(0), r"PeriodicRefit inside model 'one' counts time"),
+        (
+            sk.PeriodicRefit(TREE, every="every three cats"),
+            came(0),
+            "is no period that a clock can",
+        ),
+        (sk.TemporalCorrection(MONTHLY), came(0), r"PeriodicRefit inside model 'one' counts time"),
     ],
 )
 def test_what_no_clock_can_count_is_an_error_before_anything_runs(model, arrival, message):
-    for evaluator in (PrequentialEvaluator("accuracy"), KFoldEvaluator("accuracy", n_folds=2)):
+    for evaluator in (
+        sk.PrequentialEvaluator("accuracy"),
+        sk.KFoldEvaluator("accuracy", n_folds=2),
+    ):
         with pytest.raises(ValueError, match=message) as caught:
             evaluator.evaluate({"one": model}, X, Y, arrival=arrival)
         assert getattr(caught.value, "result", None) is None

@@ -10,18 +10,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 
-from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    ModelError,
-    PrequentialEvaluator,
-    RunOptions,
-    prequential_predict,
-)
+import skstream as sk
 from skstream.compat import CapyMOAClassifier, from_capymoa
 from skstream.compat._capymoa import CapyMOARegressor
-from skstream.evaluation import load_run
-from skstream.temporal import TemporalCorrection
 from tests.compat import _fake_capymoa as fake
 
 RNG = np.random.default_rng(0)
@@ -63,18 +54,18 @@ def test_answers_are_those_of_a_bare_loop() -> None:
             fake.NearestClassifier(schema_of(9)),
             from_capymoa(fake.NearestClassifier),
         ):
-            result = PrequentialEvaluator(
-                "accuracy", run=RunOptions(kernels=engine == "auto")
+            result = sk.PrequentialEvaluator(
+                "accuracy", run=sk.RunOptions(kernels=engine == "auto")
             ).evaluate(learner, X, Y)
             np.testing.assert_array_equal(
                 result.predictions("NearestClassifier", every_row=True)[1:].astype(str), expected
             )
-    paths = PrequentialEvaluator("accuracy").evaluate(fake.NearestClassifier, X, Y).paths
+    paths = sk.PrequentialEvaluator("accuracy").evaluate(fake.NearestClassifier, X, Y).paths
     assert "adapted by from_capymoa" in paths["NearestClassifier"]
     rows = sparse.csr_array(np.nan_to_num(X))
     np.testing.assert_array_equal(
-        prequential_predict(fake.NearestClassifier, rows, Y),
-        prequential_predict(fake.NearestClassifier, rows.toarray(), Y),
+        sk.prequential_predict(fake.NearestClassifier, rows, Y),
+        sk.prequential_predict(fake.NearestClassifier, rows.toarray(), Y),
     )
 
 
@@ -84,19 +75,19 @@ def test_regressors() -> None:
     expected = bare_loop(learner, X, target, fake.RegressionInstance)
     model = from_capymoa(fake.NearestRegressor)
     assert isinstance(model, CapyMOARegressor)
-    assert prequential_predict(model, X, target).tolist() == expected
+    assert sk.prequential_predict(model, X, target).tolist() == expected
 
 
 def test_every_evaluator_calls_it_as_the_loop_does() -> None:
     for make in (
-        lambda engine: KFoldEvaluator(
-            "accuracy", n_folds=2, random_state=0, run=RunOptions(kernels=engine == "auto")
+        lambda engine: sk.KFoldEvaluator(
+            "accuracy", n_folds=2, random_state=0, run=sk.RunOptions(kernels=engine == "auto")
         ),
-        lambda engine: DelayedEvaluator(
-            "accuracy", delay=5, run=RunOptions(kernels=engine == "auto")
+        lambda engine: sk.DelayedEvaluator(
+            "accuracy", delay=5, run=sk.RunOptions(kernels=engine == "auto")
         ),
-        lambda engine: PrequentialEvaluator(
-            "accuracy", batch_size=7, run=RunOptions(kernels=engine == "auto")
+        lambda engine: sk.PrequentialEvaluator(
+            "accuracy", batch_size=7, run=sk.RunOptions(kernels=engine == "auto")
         ),
     ):
         direct, loop = (
@@ -129,7 +120,7 @@ def test_names_and_categories_make_the_schema(library) -> None:
         frame = frame.with_columns(frames.col("colour").cast(frames.Enum(colours)))
     model = from_capymoa(fake.NearestClassifier).fit(frame, y)
     assert model.model_.schema.categories["colour"] == colours
-    again = prequential_predict(from_capymoa(fake.NearestClassifier), frame, y)
+    again = sk.prequential_predict(from_capymoa(fake.NearestClassifier), frame, y)
     assert set(again.tolist()) <= {"a", "b"}
 
 
@@ -141,11 +132,11 @@ def test_copies_seeds_and_parameters() -> None:
     fitted = clone(model).fit(X, Y).model_
     assert fitted.random_seed == 5 and fitted.grace == 2 and len(fitted.rows) == N
     assert len(used.rows) == 1
-    with pytest.raises(ModelError, match="gave no answer"):
-        PrequentialEvaluator("accuracy").evaluate(model, X, Y)
+    with pytest.raises(sk.ModelError, match="gave no answer"):
+        sk.PrequentialEvaluator("accuracy").evaluate(model, X, Y)
     seeds = set()
     for seed in (1, 1, 2):
-        result = PrequentialEvaluator("accuracy", random_state=seed).evaluate(
+        result = sk.PrequentialEvaluator("accuracy", random_state=seed).evaluate(
             {"m": fake.NearestClassifier}, X, Y, return_models=True
         )
         seeds.add(result.models["m"].model_.random_seed)
@@ -155,7 +146,7 @@ def test_copies_seeds_and_parameters() -> None:
 def test_weights() -> None:
     weights = RNG.integers(1, 4, N) / 2
     expected = bare_loop(fake.NearestClassifier(schema_of(3)), X, CODES, weights=weights)
-    result = PrequentialEvaluator("accuracy").evaluate(
+    result = sk.PrequentialEvaluator("accuracy").evaluate(
         {"m": fake.NearestClassifier}, X, Y, sample_weight=weights
     )
     assert result.predictions("m", every_row=True)[1:].tolist() == CLASSES[expected].tolist()
@@ -169,24 +160,24 @@ def test_probabilities_and_meta_classifiers() -> None:
     assert model.predict_proba(X).shape == (N, 3)
     silent = CapyMOAClassifier(fake.NearestClassifier, params={"grace": 99}).fit(X, Y)
     assert np.isnan(silent.predict_proba(X)).all() and set(silent.predict(X)) == {None}
-    corrected = TemporalCorrection(from_capymoa(fake.NearestClassifier))
+    corrected = sk.TemporalCorrection(from_capymoa(fake.NearestClassifier))
     auto, loop = (
-        prequential_predict(corrected, X, Y, kernels=e == "auto") for e in ("auto", "loop")
+        sk.prequential_predict(corrected, X, Y, kernels=e == "auto") for e in ("auto", "loop")
     )
     np.testing.assert_array_equal(auto, loop)
     with pytest.raises(TypeError, match=r"NearestClassifier.*from_capymoa"):
-        TemporalCorrection(fake.NearestClassifier(schema_of(3))).fit(X, Y)
+        sk.TemporalCorrection(fake.NearestClassifier(schema_of(3))).fit(X, Y)
 
 
 def test_a_run_is_pickled_and_goes_on(tmp_path) -> None:
     model = from_capymoa(fake.NearestClassifier)
-    whole = prequential_predict(model, X, Y)
-    run = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True)).start(
+    whole = sk.prequential_predict(model, X, Y)
+    run = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True)).start(
         model, classes=CLASSES
     )
     run.update(X[:25], Y[:25])
     run.save(tmp_path / "run")
-    run = load_run(tmp_path / "run")
+    run = sk.load_run(tmp_path / "run")
     run.update(X[25:], Y[25:])
     assert (
         run.result().predictions("NearestClassifier", every_row=True)[1:].tolist() == whole.tolist()
@@ -226,14 +217,14 @@ def test_the_real_ones(monkeypatch) -> None:
             expected.append(learner.predict(instance))
             learner.train(instance)
         model = CapyMOAClassifier(kind, params=params, random_state=1)
-        result = PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(
+        result = sk.PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(
             {"m": model}, data, codes
         )
         assert result.predictions("m", every_row=True)[1:].tolist() == expected[1:]
         fitted = model.fit(data, codes)
         again = pickle.loads(pickle.dumps(fitted))
         np.testing.assert_array_equal(again.predict(data), fitted.predict(data))
-    prequential_predict(regressor.FIMTDD, data, data[:, 1])
+    sk.prequential_predict(regressor.FIMTDD, data, data[:, 1])
 
 
 @pytest.mark.parametrize("kind", [CapyMOAClassifier, CapyMOARegressor])
@@ -244,4 +235,4 @@ def test_what_the_adapter_passes_on_itself_is_no_parameter(kind, name) -> None:
     with pytest.raises(ValueError, match=f"params holds '{name}'.*random_state=.*Leave it out"):
         model.fit(X, CODES.astype(float) if kind is CapyMOARegressor else Y)
     with pytest.raises(ValueError, match=f"params holds '{name}'"):
-        PrequentialEvaluator().evaluate(model, X, CODES / 2 if kind is CapyMOARegressor else Y)
+        sk.PrequentialEvaluator().evaluate(model, X, CODES / 2 if kind is CapyMOARegressor else Y)

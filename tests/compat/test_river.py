@@ -11,20 +11,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    ModelError,
-    PrequentialEvaluator,
-    RunOptions,
-    prequential_predict,
-)
+import skstream as sk
 from skstream.core.run.run_outcome import pickled_size
-from skstream.evaluation import load_run
-from skstream.model_selection import PrequentialSearch
-from skstream.pipeline import make_stream_pipeline
-from skstream.temporal import TemporalCorrection
 
 pytest.importorskip("river")
 from river import (
@@ -97,8 +85,8 @@ def bare_loop(model: Any, rows: list[dict[Any, Any]], y: Any, weights: Any = Non
 def test_answers_are_those_of_a_bare_loop(model) -> None:
     expected = bare_loop(model, dicts(GAPS.tolist()), Y.tolist())
     for engine in ("auto", "loop"):
-        result = PrequentialEvaluator(
-            "accuracy", run=RunOptions(kernels=engine == "auto")
+        result = sk.PrequentialEvaluator(
+            "accuracy", run=sk.RunOptions(kernels=engine == "auto")
         ).evaluate(model, GAPS, Y)
         (name,) = result.model_names
         assert result.predictions(name, every_row=True)[1:].tolist() == expected
@@ -119,17 +107,17 @@ def test_answers_are_those_of_a_bare_loop(model) -> None:
 def test_every_evaluator_calls_it_as_the_loop_does(model) -> None:
     held_out = (X[:20], Y[:20])
     for make in (
-        lambda engine: KFoldEvaluator(
-            "accuracy", n_folds=2, random_state=0, run=RunOptions(kernels=engine == "auto")
+        lambda engine: sk.KFoldEvaluator(
+            "accuracy", n_folds=2, random_state=0, run=sk.RunOptions(kernels=engine == "auto")
         ),
-        lambda engine: DelayedEvaluator(
-            "accuracy", delay=7, run=RunOptions(kernels=engine == "auto")
+        lambda engine: sk.DelayedEvaluator(
+            "accuracy", delay=7, run=sk.RunOptions(kernels=engine == "auto")
         ),
-        lambda engine: HoldoutEvaluator(
-            "accuracy", holdout=held_out, every=40, run=RunOptions(kernels=engine == "auto")
+        lambda engine: sk.HoldoutEvaluator(
+            "accuracy", holdout=held_out, every=40, run=sk.RunOptions(kernels=engine == "auto")
         ),
-        lambda engine: PrequentialEvaluator(
-            "accuracy", batch_size=8, run=RunOptions(kernels=engine == "auto")
+        lambda engine: sk.PrequentialEvaluator(
+            "accuracy", batch_size=8, run=sk.RunOptions(kernels=engine == "auto")
         ),
     ):
         direct, loop = (make(engine).evaluate({"m": model}, GAPS, Y) for engine in ("auto", "loop"))
@@ -144,7 +132,7 @@ def test_regressors() -> None:
         forest.ARFRegressor(n_models=2, seed=3),
     ):
         expected = bare_loop(model, dicts(GAPS.tolist()), target.tolist())
-        assert prequential_predict(model, GAPS, target).tolist() == expected
+        assert sk.prequential_predict(model, GAPS, target).tolist() == expected
     with pytest.raises(ValueError, match="NaN"):
         from_river(dummy.StatisticRegressor(None)).partial_fit(X[:1], [np.nan])
 
@@ -161,7 +149,7 @@ def test_frames_give_names_and_categories(library) -> None:
     rows = dicts(zip(*data.values(), strict=True), data)
     y = [str(c) if n % 5 else "other" for n, c in enumerate(colours)]
     model = grown(nominal_attributes=["colour", "shop"], leaf_prediction="mc")
-    answers = prequential_predict(model, frame, y)
+    answers = sk.prequential_predict(model, frame, y)
     assert answers.tolist() == bare_loop(model, rows, y)
     fitted = from_river(model).fit(frame, y)
     assert fitted.feature_names_in_.tolist() == [*data]
@@ -173,20 +161,20 @@ def test_sparse_rows_and_objects() -> None:
     sparse_rows = sparse.csr_array(np.where(np.abs(X) < 0.5, 0.0, X))
     rows = [{k: v for k, v in enumerate(row) if v} for row in sparse_rows.toarray().tolist()]
     expected = bare_loop(MODELS["pipeline"], rows, Y.tolist())
-    assert prequential_predict(MODELS["pipeline"], sparse_rows, Y).tolist() == expected
+    assert sk.prequential_predict(MODELS["pipeline"], sparse_rows, Y).tolist() == expected
     objects = np.array([[1.5, "a", None], [2.5, "b", 3]] * 10, dtype=object)
     y = [False, True] * 10
     model = grown()
     expected = bare_loop(model, dicts(objects.tolist()), y)
-    assert prequential_predict(model, objects, y).tolist() == expected
+    assert sk.prequential_predict(model, objects, y).tolist() == expected
 
 
 def test_single_texts() -> None:
     words = np.array(["up and up", "down we go", "nothing new"] * 10)
     model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
     expected = bare_loop(model, words.tolist(), words.tolist())
-    assert prequential_predict(model, words, words).tolist() == expected
-    assert prequential_predict(model, words.tolist(), words, kernels=False).tolist() == expected
+    assert sk.prequential_predict(model, words, words).tolist() == expected
+    assert sk.prequential_predict(model, words.tolist(), words, kernels=False).tolist() == expected
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
@@ -194,18 +182,18 @@ def test_single_texts() -> None:
 def test_the_row_of_texts_as_bytes_is_named(engine, dtype) -> None:
     X = np.array([b"win now", b"meet me"] * 5).astype(dtype)
     model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
-    with pytest.raises(ModelError, match=r"row 0: .*bytes"):
-        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+    with pytest.raises(sk.ModelError, match=r"row 0: .*bytes"):
+        sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=engine == "auto")).evaluate(
             model, X, [0, 1] * 5
         )
 
 
 def test_a_model_inside_a_pipeline_is_to_be_adapted() -> None:
-    model = make_stream_pipeline(StandardScaler(), tree.HoeffdingTreeClassifier())
+    model = sk.make_stream_pipeline(StandardScaler(), tree.HoeffdingTreeClassifier())
     with pytest.raises(
         TypeError, match=r"HoeffdingTree.* learns by learn_one.*from_river\(model\)"
     ):
-        PrequentialEvaluator("accuracy").evaluate(model, np.zeros((4, 1)), [0, 1] * 2)
+        sk.PrequentialEvaluator("accuracy").evaluate(model, np.zeros((4, 1)), [0, 1] * 2)
 
 
 def test_missing_values_can_be_none() -> None:
@@ -215,23 +203,23 @@ def test_missing_values_can_be_none() -> None:
     rows = dicts(first.tolist()) + rows
     data = np.concatenate([first, GAPS[20:]])
     expected = bare_loop(model, rows, Y.tolist())
-    assert prequential_predict(from_river(model, missing="none"), data, Y).tolist() == expected
+    assert sk.prequential_predict(from_river(model, missing="none"), data, Y).tolist() == expected
 
 
 def test_two_classes_of_any_name() -> None:
     model = preprocessing.StandardScaler() | linear_model.LogisticRegression()
     y = np.where(Y == "up", "yes", "no")
     expected = bare_loop(model, dicts(X.tolist()), (Y == "up").tolist())
-    answers = prequential_predict(model, X, y)
+    answers = sk.prequential_predict(model, X, y)
     assert answers.tolist() == ["yes" if answer else "no" for answer in expected]
-    with pytest.raises(ModelError, match=r"learns two classes, and here are 3"):
-        PrequentialEvaluator("accuracy").evaluate(model, X, Y)
+    with pytest.raises(sk.ModelError, match=r"learns two classes, and here are 3"):
+        sk.PrequentialEvaluator("accuracy").evaluate(model, X, Y)
     bandit = model_selection.BanditClassifier(
         [grown(), grown(leaf_prediction="mc")],
         metric=metrics.Accuracy(),
         policy=bandit_policies.UCB(delta=1, seed=1),
     )
-    prequential_predict(bandit, X, Y)
+    sk.prequential_predict(bandit, X, Y)
 
 
 def test_weights() -> None:
@@ -240,7 +228,9 @@ def test_weights() -> None:
     model = grown()
     expected = bare_loop(model, dicts(X.tolist()), Y.tolist(), weights)
     for one in (model, preprocessing.StandardScaler() | grown()):
-        result = PrequentialEvaluator("accuracy").evaluate({"m": one}, X, Y, sample_weight=weights)
+        result = sk.PrequentialEvaluator("accuracy").evaluate(
+            {"m": one}, X, Y, sample_weight=weights
+        )
         if one is model:
             assert result.predictions("m", every_row=True)[1:].tolist() == expected
     repeated = neighbors.KNNClassifier(engine=neighbors.LazySearch(window_size=40))
@@ -279,9 +269,9 @@ def test_no_answer_is_none() -> None:
     model = from_river(Silent()).fit(X, Y)
     assert model.predict(X[:2]).tolist() == [None, None]
     assert np.isnan(model.predict_proba(X[:2])).all()
-    with pytest.raises(ModelError, match="gave no answer"):
-        PrequentialEvaluator("accuracy").evaluate(Silent(), X, Y)
-    result = PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(Silent(), X, Y)
+    with pytest.raises(sk.ModelError, match="gave no answer"):
+        sk.PrequentialEvaluator("accuracy").evaluate(Silent(), X, Y)
+    result = sk.PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(Silent(), X, Y)
     assert result.n_unanswered == {"Silent": N - 1}
 
 
@@ -310,11 +300,11 @@ def test_failures_are_those_of_the_loop(action, row) -> None:
     numbered = np.arange(30.0).reshape(-1, 1)
     model = Fails(**{action: float(row)})
     for make in (
-        lambda engine: PrequentialEvaluator(
-            "accuracy", record_every=1, run=RunOptions(kernels=engine == "auto")
+        lambda engine: sk.PrequentialEvaluator(
+            "accuracy", record_every=1, run=sk.RunOptions(kernels=engine == "auto")
         ),
-        lambda engine: DelayedEvaluator(
-            "accuracy", delay=3, run=RunOptions(kernels=engine == "auto")
+        lambda engine: sk.DelayedEvaluator(
+            "accuracy", delay=3, run=sk.RunOptions(kernels=engine == "auto")
         ),
     ):
         found = []
@@ -322,7 +312,7 @@ def test_failures_are_those_of_the_loop(action, row) -> None:
             try:
                 result = make(engine).evaluate({"m": model}, numbered, Y[:30])
                 found.append(str(result.curve("m").tolist()))
-            except ModelError as error:
+            except sk.ModelError as error:
                 so_far = error.result and str(error.result.curve("m").tolist())
                 found.append((str(error), error.row, so_far))
         assert found[0] == found[1]
@@ -330,15 +320,15 @@ def test_failures_are_those_of_the_loop(action, row) -> None:
 
 def test_a_run_is_pickled_and_goes_on(tmp_path) -> None:
     models = {name: from_river(model) for name, model in MODELS.items()}
-    whole = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True)).evaluate(
+    whole = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True)).evaluate(
         models, GAPS, Y
     )
-    run = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True)).start(
+    run = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True)).start(
         models, classes=np.unique(Y)
     )
     run.update(GAPS[:70], Y[:70])
     run.save(tmp_path / "run")
-    run = load_run(tmp_path / "run")
+    run = sk.load_run(tmp_path / "run")
     run.update(GAPS[70:], Y[70:])
     result = run.result()
     for name in models:
@@ -354,7 +344,7 @@ def test_seeds_that_are_none_come_from_the_evaluator() -> None:
         forest.ARFClassifier(n_models=2, grace_period=10), n_models=2
     )
     one, two, other = (
-        PrequentialEvaluator("accuracy", random_state=seed).evaluate(
+        sk.PrequentialEvaluator("accuracy", random_state=seed).evaluate(
             {"m": model}, X, Y, return_models=True
         )
         for seed in (1, 1, 2)
@@ -385,24 +375,26 @@ def test_parameters_to_any_depth() -> None:
     assert model.get_params()[name] == 20
     with pytest.raises(ValueError, match="Invalid parameter 'model__graceful'"):
         model.set_params(model__graceful=1)
-    search = PrequentialSearch(from_river(grown()), {"model__grace_period": [10, 100]}, tuning=40)
+    search = sk.PrequentialSearch(
+        from_river(grown()), {"model__grace_period": [10, 100]}, tuning=40
+    )
     assert search.fit(X, Y).best_params_["model__grace_period"] in (10, 100)
 
 
 def test_inside_pipelines_and_meta_classifiers() -> None:
     inside = from_river(grown())
     for model in (
-        make_stream_pipeline(StandardScaler(), inside),
-        TemporalCorrection(inside),
-        TemporalCorrection(make_stream_pipeline(StandardScaler(), inside)),
+        sk.make_stream_pipeline(StandardScaler(), inside),
+        sk.TemporalCorrection(inside),
+        sk.TemporalCorrection(sk.make_stream_pipeline(StandardScaler(), inside)),
     ):
         auto, loop = (
-            prequential_predict(model, X, Y, kernels=engine == "auto")
+            sk.prequential_predict(model, X, Y, kernels=engine == "auto")
             for engine in ("auto", "loop")
         )
         np.testing.assert_array_equal(auto, loop)
     with pytest.raises(TypeError, match=r"River.*from_river"):
-        TemporalCorrection(grown()).fit(X, Y)
+        sk.TemporalCorrection(grown()).fit(X, Y)
 
 
 def test_subclasses_keep_their_own_methods() -> None:
@@ -410,13 +402,13 @@ def test_subclasses_keep_their_own_methods() -> None:
         def predict(self, X):
             return np.full(len(X), "up")
 
-    result = PrequentialEvaluator("accuracy").evaluate({"m": Shouts(grown())}, X, Y)
+    result = sk.PrequentialEvaluator("accuracy").evaluate({"m": Shouts(grown())}, X, Y)
     assert set(result.predictions("m", every_row=True)[1:]) == {"up"}
 
 
 def test_names() -> None:
     models = [grown(), from_river(grown()), MODELS["pipeline"], forest.ARFClassifier(2, seed=1)]
-    names = PrequentialEvaluator("accuracy").evaluate(models, X[:20], Y[:20]).model_names
+    names = sk.PrequentialEvaluator("accuracy").evaluate(models, X[:20], Y[:20]).model_names
     assert list(names) == [
         *("HoeffdingTreeClassifier-1", "HoeffdingTreeClassifier-2"),
         *("OneVsRestClassifier", "ARFClassifier"),
@@ -460,8 +452,8 @@ def test_a_warm_start_goes_on_from_what_was_learnt(name, adapt) -> None:
         expected.append(going_on.predict_one(row))
         going_on.learn_one(row, label)
     for engine in ("auto", "loop"):
-        evaluator = PrequentialEvaluator(
-            "accuracy", n_warmup=0, run=RunOptions(kernels=engine == "auto", keep_tape=True)
+        evaluator = sk.PrequentialEvaluator(
+            "accuracy", n_warmup=0, run=sk.RunOptions(kernels=engine == "auto", keep_tape=True)
         )
         result = evaluator.evaluate({"m": adapt(warm)}, X[50:], Y[50:], warm_start=True)
         assert result.predictions("m", every_row=True).tolist() == expected
@@ -473,13 +465,13 @@ def test_a_warm_start_of_a_regressor_and_of_two_classes() -> None:
     warm = linear_model.LinearRegression()
     for row, target in zip(dicts(X[:50]), X[:50, 1], strict=True):
         warm.learn_one(row, float(target))
-    evaluator = PrequentialEvaluator("mae", n_warmup=0, run=RunOptions(keep_tape=True))
+    evaluator = sk.PrequentialEvaluator("mae", n_warmup=0, run=sk.RunOptions(keep_tape=True))
     result = evaluator.evaluate({"m": warm}, X[50:], X[50:, 1], warm_start=True)
     assert result.predictions("m", every_row=True)[0] == warm.predict_one(dicts(X[50:])[0])
     two = linear_model.LogisticRegression()
     two.learn_one({0: 1.0}, True)
-    with pytest.raises(ModelError, match=r"'m'.*learns two classes, and here are 3"):
-        PrequentialEvaluator("accuracy").evaluate({"m": two}, X, Y, warm_start=True)
+    with pytest.raises(sk.ModelError, match=r"'m'.*learns two classes, and here are 3"):
+        sk.PrequentialEvaluator("accuracy").evaluate({"m": two}, X, Y, warm_start=True)
 
 
 def test_what_a_part_has_learnt_is_left_out_with_a_warning() -> None:
@@ -488,14 +480,14 @@ def test_what_a_part_has_learnt_is_left_out_with_a_warning() -> None:
     for i in range(30):
         tree_.learn_one({0: float(i)}, "a")
     X, y = np.arange(9.0)[:, None], np.array(["a", "b", "c"] * 3)
-    model = make_stream_pipeline(StandardScaler(), from_river(tree_))
-    warm = PrequentialEvaluator("accuracy")
+    model = sk.make_stream_pipeline(StandardScaler(), from_river(tree_))
+    warm = sk.PrequentialEvaluator("accuracy")
     with pytest.warns(UserWarning, match="HoeffdingTreeClassifier inside model 'm' has learnt, an"):
         warm.evaluate({"m": model}, X, y, warm_start=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        PrequentialEvaluator("accuracy").evaluate({"m": model}, X, y)
-        new = make_stream_pipeline(StandardScaler(), from_river(tree.HoeffdingTreeClassifier()))
+        sk.PrequentialEvaluator("accuracy").evaluate({"m": model}, X, y)
+        new = sk.make_stream_pipeline(StandardScaler(), from_river(tree.HoeffdingTreeClassifier()))
         warm.evaluate({"m": new}, X, y, warm_start=True)
 
 
@@ -517,9 +509,8 @@ def test_generators_count_with_their_memory_in_the_size() -> None:
     assert np.isnan(pickled_size(lambda: None))
 
 
-def test_columns_without_names_are_those_that_were_learnt_with_names() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=[f"f{place}" for place in range(X.shape[1])])
+def test_columns_without_names_are_those_that_were_learnt_with_names(pd: Any) -> None:
+    frame = pd.DataFrame(X, columns=[f"f{place}" for place in range(X.shape[1])])
     model = from_river(tree.HoeffdingTreeClassifier(grace_period=10, tau=0.5)).fit(frame, Y)
     expected = model.predict_proba(frame)
     assert len(np.unique(expected, axis=0)) > 2

@@ -151,8 +151,7 @@ def test_a_row_that_fails_is_not_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "estimator",
-    [pytest.param(SGDClassifier(loss="log_loss"), marks=newest_alone), SGDRegressor()],
+    "estimator", [pytest.param(SGDClassifier(loss="log_loss"), marks=newest_alone), SGDRegressor()]
 )
 def test_checks_of_river(estimator) -> None:
     model = to_river(estimator.set_params(random_state=0), missing=0.0)

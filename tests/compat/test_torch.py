@@ -24,8 +24,7 @@ def network():
     )
 
 
-def test_batches_are_the_protocol() -> None:
-    rng = np.random.default_rng(0)
+def test_batches_are_the_protocol(rng: np.random.Generator) -> None:
     X = rng.normal(size=(400, 3)).astype("float32")
     y = (X[:, 0] > 0).astype(int)
     by_hand, answers = network(), []

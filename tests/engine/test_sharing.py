@@ -306,24 +306,12 @@ def test_kernels_say_whether_their_states_can_be_shared():
     # Parts of pipelines and wrappers are shared one by one; the baselines cost next to nothing.
     alone = {kernel.__name__ for kernel in registered_kernels().values() if not kernel.shareable}
     assert alone == {
-        "BayesOptimalKernel",
-        "DriftResetKernel",
-        "DynamicWeightedMajorityKernel",
-        "LabelNoiseKernel",
-        "MajorityClassKernel",
-        "MajorityWindowKernel",
-        "MeanRegressorKernel",
-        "OneVsRestKernel",
-        "OnlineBaggingKernel",
         "PerceptronClassifierKernel",  # its states refer to an estimator
-        "PerceptronRegressorKernel",
-        "PeriodicRefitKernel",
-        "PersistentKernel",
-        "PersistentRegressorKernel",
-        "PrequentialCalibratorKernel",
-        "RandomClassKernel",
-        "RiverKernel",
-        "TemporalCorrectionKernel",
-        "TemporallyAugmentedKernel",
+        *("BayesOptimalKernel", "DriftResetKernel", "DynamicWeightedMajorityKernel"),
+        *("LabelNoiseKernel", "MajorityClassKernel", "MajorityWindowKernel"),
+        *("MeanRegressorKernel", "OneVsRestKernel", "OnlineBaggingKernel"),
+        *("PerceptronRegressorKernel", "PeriodicRefitKernel", "PersistentKernel"),
+        *("PersistentRegressorKernel", "PrequentialCalibratorKernel", "RandomClassKernel"),
+        *("RiverKernel", "TemporalCorrectionKernel", "TemporallyAugmentedKernel"),
         "TransformerPipelineKernel",
     }

@@ -7,23 +7,14 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
-    PrequentialEvaluator,
-    RunOptions,
-    load,
-    load_run,
-)
+import skstream as sk
 from skstream.streams import make_demo_stream
 
 pytest.importorskip("pandas")
 
 STREAM = make_demo_stream(1_500, random_state=0)
-LOOP = RunOptions(kernels=False)
-MODELS = {"majority": MajorityClass(), "bayes": GaussianNB()}
+LOOP = sk.RunOptions(kernels=False)
+MODELS = {"majority": sk.MajorityClass(), "bayes": GaussianNB()}
 
 
 @pytest.fixture(autouse=True)
@@ -42,21 +33,21 @@ def seconds_of(n_calls):
 @pytest.mark.parametrize(
     ("evaluator", "calls"),
     [
-        (PrequentialEvaluator("accuracy", record_every=100, run=LOOP), lambda row: 2 * row - 1),
+        (sk.PrequentialEvaluator("accuracy", record_every=100, run=LOOP), lambda row: 2 * row - 1),
         (
-            PrequentialEvaluator("accuracy", record_every=100, batch_size=10, run=LOOP),
+            sk.PrequentialEvaluator("accuracy", record_every=100, batch_size=10, run=LOOP),
             lambda row: 2 * np.ceil((row - 1) / 10) + 1,
         ),
-        (HoldoutEvaluator("accuracy", holdout="next", every=100, run=LOOP), None),
-        (DelayedEvaluator("accuracy", delay=5, record_every=100, run=LOOP), None),
-        (KFoldEvaluator("accuracy", n_folds=3, run=LOOP, random_state=0), None),
+        (sk.HoldoutEvaluator("accuracy", holdout="next", every=100, run=LOOP), None),
+        (sk.DelayedEvaluator("accuracy", delay=5, record_every=100, run=LOOP), None),
+        (sk.KFoldEvaluator("accuracy", n_folds=3, run=LOOP, random_state=0), None),
     ],
     ids=["rows", "batches", "next", "delayed", "folds"],
 )
 def test_seconds_are_those_of_the_calls_so_far(evaluator, calls, tmp_path):
-    result = evaluator.evaluate(MODELS if calls is None else MajorityClass(), STREAM)
+    result = evaluator.evaluate(MODELS if calls is None else sk.MajorityClass(), STREAM)
     result.save(tmp_path / "r.npz")
-    for one in (result, load(tmp_path / "r.npz")):
+    for one in (result, sk.load(tmp_path / "r.npz")):
         frame = one.costs_to_frame()
         assert list(frame) == ["model", "fold", "row", "seconds", "size"]
         for name, cost in one.costs.items():
@@ -82,13 +73,13 @@ def test_seconds_are_those_of_the_calls_so_far(evaluator, calls, tmp_path):
 
 
 def test_a_run_that_goes_on_counts_on(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", record_every=50, run=LOOP)
-    model, X, y = MajorityClass(), STREAM.X, STREAM.y
+    evaluator = sk.PrequentialEvaluator("accuracy", record_every=50, run=LOOP)
+    model, X, y = sk.MajorityClass(), STREAM.X, STREAM.y
     run = evaluator.start(model, classes=np.unique(y))
     for begin in range(0, 1_500, 250):
         rows = slice(begin, begin + 250)
         run.update(X[rows], y[rows])
-        run = load_run(run.save(tmp_path / "run"))
+        run = sk.load_run(run.save(tmp_path / "run"))
     frame = run.result().costs_to_frame()
     (noted,) = run.result().costs["MajorityClass"].curves
     assert noted[:, 1].tolist() == seconds_of(2 * noted[:, 0] - 1).tolist()
@@ -97,7 +88,7 @@ def test_a_run_that_goes_on_counts_on(tmp_path):
 
 
 def test_live_calls_of_one_row_do_not_fill_the_memory():
-    run = PrequentialEvaluator("accuracy", run=LOOP).start(MajorityClass(), classes=[0, 1])
+    run = sk.PrequentialEvaluator("accuracy", run=LOOP).start(sk.MajorityClass(), classes=[0, 1])
     for row in range(1_500):
         run.update([[0.0]], [row % 2])
     (curve,) = run.result().costs["MajorityClass"].curves
@@ -106,14 +97,14 @@ def test_live_calls_of_one_row_do_not_fill_the_memory():
 
 @pytest.mark.parametrize("curves", [[np.zeros((2, 2))], [np.zeros((2, 3))] * 2])
 def test_a_file_with_other_curves_of_costs_is_refused(curves, tmp_path):
-    result = PrequentialEvaluator("accuracy").evaluate(MajorityClass(), STREAM)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(sk.MajorityClass(), STREAM)
     costs = {name: replace(cost, curves=curves) for name, cost in result.costs.items()}
     with pytest.raises(ValueError, match="costs"):
-        load(replace(result, costs=costs).save(tmp_path / "r.npz"))
+        sk.load(replace(result, costs=costs).save(tmp_path / "r.npz"))
 
 
 def test_what_is_not_known_is_said():
-    result = PrequentialEvaluator("accuracy").evaluate(MajorityClass(), STREAM)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(sk.MajorityClass(), STREAM)
     old = {name: replace(cost, curves=[]) for name, cost in result.costs.items()}
     assert old == result.costs
     with pytest.raises(ValueError, match="does not know its costs along the stream"):

@@ -187,7 +187,7 @@ def test_the_first_answer_of_baselines_in_every_kind_of_score():
     evaluator = sk.PrequentialEvaluator("log_loss", n_warmup=0, run=sk.RunOptions(keep_tape=True))
     result = evaluator.evaluate([sk.Persistent(), sk.MajorityClass()], X, y)
     assert result.predictions("Persistent", every_row=True).tolist() == [
-        *("a", "b", "c", "a", "b", "c"),
+        *("a", "b", "c", "a", "b", "c")
     ]
     assert result.tape.probabilities("MajorityClass")[0].tolist() == [1 / 3] * 3
     proba = sk.prequential_predict(sk.MajorityClass(), X, y, n_warmup=0, method="predict_proba")

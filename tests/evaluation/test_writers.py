@@ -56,11 +56,8 @@ def in_place(X):
 
 
 TRANSFORMERS = [
-    StandardScaler(copy=False),
-    MinMaxScaler(copy=False),
-    MaxAbsScaler(copy=False),
-    Normalizer(copy=False),
-    Binarizer(copy=False),
+    *(StandardScaler(copy=False), MinMaxScaler(copy=False), MaxAbsScaler(copy=False)),
+    *(Normalizer(copy=False), Binarizer(copy=False)),
     SimpleImputer(strategy="constant", keep_empty_features=True, copy=False),
     FunctionTransformer(in_place),
 ]

@@ -16,21 +16,14 @@ from tests._examples import examples
 from tests.kernels import _reference as ref
 
 MODELS = [
-    MultinomialNB(),
-    MultinomialNB(alpha=0.01, fit_prior=False),
-    MultinomialNB(alpha=1e-10, force_alpha=False),
-    BernoulliNB(),
-    BernoulliNB(alpha=0.3, binarize=1.0, fit_prior=False),
-    ComplementNB(),
+    *(MultinomialNB(), MultinomialNB(alpha=0.01, fit_prior=False)),
+    *(MultinomialNB(alpha=1e-10, force_alpha=False), BernoulliNB()),
+    *(BernoulliNB(alpha=0.3, binarize=1.0, fit_prior=False), ComplementNB()),
     ComplementNB(alpha=0.1, norm=True),
 ]
 CLASSES = [
-    np.array([3, 7]),
-    np.array([0, 1, 2]),
-    np.array(["a", "b", "c", "d"]),
-    np.array(["yes", "no"], dtype=object)[::-1],
-    np.arange(25),
-    np.array([False, True]),
+    *(np.array([3, 7]), np.array([0, 1, 2]), np.array(["a", "b", "c", "d"])),
+    *(np.array(["yes", "no"], dtype=object)[::-1], np.arange(25), np.array([False, True])),
     np.array(["only"]),
 ]
 

@@ -36,12 +36,8 @@ from tests.kernels import _reference as ref
 TASK = Task(np.array(["no", "yes"]))
 
 SCALERS = [
-    StandardScaler(),
-    StandardScaler(with_mean=False),
-    StandardScaler(with_std=False),
-    MinMaxScaler(),
-    MinMaxScaler(feature_range=(-2, 0.5), clip=True),
-    MaxAbsScaler(),
+    *(StandardScaler(), StandardScaler(with_mean=False), StandardScaler(with_std=False)),
+    *(MinMaxScaler(), MinMaxScaler(feature_range=(-2, 0.5), clip=True), MaxAbsScaler()),
     MaxAbsScaler(clip=True),
 ]
 OF_NUMBERS = [

@@ -11,18 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import expon, norm, poisson
 from sklearn.linear_model import SGDClassifier
 
+import skstream as sk
 import skstream.streams
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    Persistent,
-    Polling,
-    PrequentialEvaluator,
-    PrequentialSearch,
-    evaluate_over_seeds,
-    prequential_predict,
-)
 from skstream.core.rows.arrays import ArrayStream, ChunkStream, begins_again
 from skstream.streams import (
     SEA,
@@ -301,13 +291,13 @@ def test_drifts_are_complete_or_empty_and_known_after_a_pass():
         == join_streams(stream, in_memory(5), 90).drifts
         == ()
     )
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
-    assert evaluator.evaluate(Persistent(), stream, classes=["no", "yes"]).drifts == complete
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
+    assert evaluator.evaluate(sk.Persistent(), stream, classes=["no", "yes"]).drifts == complete
     assert stream.drifts == with_label_noise(stream, 0.1, classes=["no", "yes"]).drifts == complete
     assert concat(unknown(1), unknown(2), seams_are_drifts=False).drifts == ()
     with pytest.warns(UserWarning, match="result.drifts is empty"):
-        late = DelayedEvaluator("accuracy", delay=1, random_state=0).evaluate(
-            Persistent(), nested(), classes=["no", "yes"]
+        late = sk.DelayedEvaluator("accuracy", delay=1, random_state=0).evaluate(
+            sk.Persistent(), nested(), classes=["no", "yes"]
         )
     assert late.drifts == ()
 
@@ -478,22 +468,22 @@ def test_delays_of_rows_that_arrive_at_datetimes():
 def test_late_labels_reach_the_evaluator():
     stream = drop_rows(with_delay(sea(1, 400), expon(scale=9)), 20)
     rows = rows_of(stream)
-    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=3))
-    result = evaluator.evaluate(Persistent(), stream)
+    evaluator = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=3))
+    result = evaluator.evaluate(sk.Persistent(), stream)
     given = {key: rows[key] for key in ("arrival", "label_time")}
-    again = evaluator.evaluate(Persistent(), rows["X"], rows["y"], **given)
+    again = evaluator.evaluate(sk.Persistent(), rows["X"], rows["y"], **given)
     assert result.scores == again.scores
     assert len(result.drifts) == 1
 
 
 def test_an_evaluation_of_a_composition_goes_on_from_a_folder(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", run=tmp_path / "run")
-    result = evaluator.evaluate(Persistent(), concat(in_memory(1), in_memory(2)))
+    evaluator = sk.PrequentialEvaluator("accuracy", run=tmp_path / "run")
+    result = evaluator.evaluate(sk.Persistent(), concat(in_memory(1), in_memory(2)))
     assert result.drifts == (Drift(60, 60),)
-    again = evaluator.evaluate(Persistent(), concat(in_memory(1, 9), in_memory(2)))
+    again = evaluator.evaluate(sk.Persistent(), concat(in_memory(1, 9), in_memory(2)))
     assert again.scores == result.scores
     with pytest.raises(ValueError, match="it has 90 rows, and the run had read 120"):
-        evaluator.evaluate(Persistent(), join_streams(in_memory(1), in_memory(2), 30))
+        evaluator.evaluate(sk.Persistent(), join_streams(in_memory(1), in_memory(2), 30))
 
 
 def test_the_place_of_a_row_is_asked_of_its_source():
@@ -677,17 +667,17 @@ def test_the_end_of_a_change_without_an_end_is_not_looked_for():
 
 
 CALLS = {
-    "prequential": lambda made: PrequentialEvaluator("accuracy").evaluate(Persistent(), made),
-    "holdout": lambda made: HoldoutEvaluator("accuracy", holdout="next").evaluate(
-        Persistent(), made
+    "prequential": lambda made: sk.PrequentialEvaluator("accuracy").evaluate(sk.Persistent(), made),
+    "holdout": lambda made: sk.HoldoutEvaluator("accuracy", holdout="next").evaluate(
+        sk.Persistent(), made
     ),
-    "k-fold": lambda made: KFoldEvaluator("accuracy").evaluate(Persistent(), made),
-    "delayed": lambda made: DelayedEvaluator("accuracy").evaluate(
-        Persistent(), with_delay(made, 1)
+    "k-fold": lambda made: sk.KFoldEvaluator("accuracy").evaluate(sk.Persistent(), made),
+    "delayed": lambda made: sk.DelayedEvaluator("accuracy").evaluate(
+        sk.Persistent(), with_delay(made, 1)
     ),
-    "seeds": lambda made: evaluate_over_seeds(lambda seed: made, Persistent(), [0, 1]),
-    "predict": lambda made: prequential_predict(Persistent(), made),
-    "search": lambda made: PrequentialSearch(SGDClassifier(), {"alpha": [0.1, 1.0]}).fit(made),
+    "seeds": lambda made: sk.evaluate_over_seeds(lambda seed: made, sk.Persistent(), [0, 1]),
+    "predict": lambda made: sk.prequential_predict(sk.Persistent(), made),
+    "search": lambda made: sk.PrequentialSearch(SGDClassifier(), {"alpha": [0.1, 1.0]}).fit(made),
     "profile": lambda made: label_profile(made),
 }
 
@@ -701,7 +691,7 @@ def test_an_endless_stream_is_refused_before_its_first_row(call, monkeypatch):
 
 
 def test_no_folder_is_left_of_an_endless_stream(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", run=tmp_path / "run")
+    evaluator = sk.PrequentialEvaluator("accuracy", run=tmp_path / "run")
     with pytest.raises(ValueError, match="never ends"):
-        evaluator.evaluate(Persistent(), sea(1, None))
+        evaluator.evaluate(sk.Persistent(), sea(1, None))
     assert not list(tmp_path.iterdir())
