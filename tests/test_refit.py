@@ -605,14 +605,10 @@ LINEAR_MODELS = {
     ids=lambda one: type(one).__name__ + str(one.get_params().get("batch_size", "")),
 )
 def test_linear_models_are_asked_as_by_the_loop(model, evaluator):
-    tapes, rows = [], X[:130] / 3
-    for kernels in (True, False):
-        its = clone(evaluator).set_params(
-            random_state=0, run=sk.RunOptions(kernels=kernels, keep_tape=True)
-        )
-        tapes.append(its.evaluate({"m": LINEAR_MODELS[model]}, rows, Y[:130]).tape)
+    its = clone(evaluator).set_params(random_state=0, run__keep_tape=True)
+    runs = both_ways(its, LINEAR_MODELS[model], X[:130] / 3, Y[:130])
     for name in ("answers", "scores"):
-        found, expected = (getattr(tape, name) for tape in tapes)
+        found, expected = (getattr(run.tape, name) for run in runs)
         assert found.keys() == expected.keys()
         for one in found:
             np.testing.assert_array_equal(found[one], expected[one])

@@ -12,6 +12,7 @@ import skstream as sk
 from skstream.core.run.tape import tape_of
 from tests._examples import examples
 from tests._programs import PROJECT
+from tests.kernels._reference import both_ways
 
 pd = pytest.importorskip("pandas")
 
@@ -143,11 +144,8 @@ def test_kernels_and_chunks_change_nothing(evaluator):
 def test_a_batch_is_learnt_at_the_time_of_its_last_row():
     times = pd.date_range("2024-01-29", periods=6, tz="UTC")
     model = sk.PeriodicRefit(TREE, every="MS", min_rows=1)
-    for kernels in (True, False):
-        evaluator = sk.PrequentialEvaluator(
-            "accuracy", batch_size=2, n_warmup=2, run=sk.RunOptions(kernels=kernels)
-        )
-        result = evaluator.evaluate(model, X[:6], Y[:6], arrival=times, return_models=True)
+    evaluator = sk.PrequentialEvaluator("accuracy", batch_size=2, n_warmup=2)
+    for result in both_ways(evaluator, model, X[:6], Y[:6], arrival=times):
         (fitted,) = result.models.values()
         assert fitted.refit_rows_.tolist() == [2]  # the batch of January 31 and February 1
         assert fitted.refit_times_.tolist() == [pd.Timestamp("2024-02-01")]
