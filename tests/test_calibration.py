@@ -17,6 +17,7 @@ from sklearn.linear_model import SGDClassifier
 import skstream as sk
 from skstream.calibration import METHODS, fit_calibration
 from skstream.naive_bayes import IncrementalGaussianNB
+from tests.kernels._reference import both_ways
 
 CLASSES = np.array(["a", "b", "c"])
 
@@ -206,16 +207,12 @@ def test_no_label_changes_an_earlier_answer(delay: int) -> None:
     other = y.copy()
     other[30:] = np.where(other[30:] == "a", "b", "a")
     models = {"m": sk.PrequentialCalibrator(IncrementalGaussianNB(), every=2, method="isotonic")}
-    for engine in ("auto", "loop"):
-        evaluator = sk.DelayedEvaluator(
-            "log_loss",
-            delay=delay,
-            random_state=0,
-            run=sk.RunOptions(kernels=engine == "auto", keep_tape=True),
-            polling=sk.Polling(n_bins=1),
-        )
-        tapes = [evaluator.evaluate(models, X, labels).tape for labels in (y, other)]
-        first, again = (tape.scores["m"][0] for tape in tapes)
+    evaluator = sk.DelayedEvaluator(
+        "log_loss", delay=delay, random_state=0, polling=sk.Polling(n_bins=1)
+    ).set_params(run__keep_tape=True)
+    pairs = zip(*(both_ways(evaluator, models, X, labels) for labels in (y, other)), strict=True)
+    for pair in pairs:
+        first, again = (result.tape.scores["m"][0] for result in pair)
         last = 30 + delay  # asked at its arrival, before the label of row 30 is learnt
         assert first.shape == (60, 3)
         assert not np.array_equal(first[last + 2 :], again[last + 2 :], equal_nan=True)
