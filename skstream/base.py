@@ -250,7 +250,7 @@ def learner(estimator: Any) -> Learn:
     """
     if isinstance(estimator, FrozenEstimator):
         return _learn_nothing
-    check_can_learn(estimator)
+    check_can_learn(estimator, as_it_is=True)
     parameters = _parameters_of_partial_fit(type(estimator))  # type: ignore[arg-type]
     takes_classes = accepts_classes(estimator)
     takes_weight = "sample_weight" in parameters
@@ -276,9 +276,10 @@ def _learn_nothing(X: Any, y: Any, weight: Any, classes: Any) -> None:
     """Leave a frozen estimator as it is."""
 
 
-def check_can_learn(estimator: Any) -> None:
+def check_can_learn(estimator: Any, *, as_it_is: bool = False) -> None:
     """Raise a TypeError that says what to do if an estimator has no ``partial_fit``."""
-    if hasattr(as_learner(estimator), "partial_fit") or isinstance(estimator, FrozenEstimator):
+    model = estimator if as_it_is else as_learner(estimator)
+    if hasattr(model, "partial_fit") or isinstance(estimator, FrozenEstimator):
         return
     adapter = _of_other_library(estimator)
     if adapter is not None:

@@ -450,7 +450,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             )
         if came.ndim and sample_weight is not None:
             came, _ = of_positive_weight(check_weight(sample_weight, len(came)), came)
-        self._came = self._now
+        if "_came" in vars(self):
+            self._came = self._now
         X, y, weight = self._checked(X, y, sample_weight, classes, first=first)
         if not len(y):
             return self

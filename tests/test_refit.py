@@ -413,6 +413,8 @@ def test_schedules_are_searched():
     ],
 )
 def test_wrong_parameters(options, message):
+    if options.get("every") in ("ME", " 3M", "B"):
+        pytest.importorskip("pandas", reason="it knows the names of periods")
     model = sk.PeriodicRefit(**{"estimator": TREE, **options})
     with pytest.raises((TypeError, ValueError), match=message):
         model.partial_fit(X[:20], Y[:20], classes=CLASSES)

@@ -534,6 +534,8 @@ def calendar_of(period: str | timedelta, zone: str | None = None) -> Calendar:
         "first of a month) or 'QS' (of a quarter), or of one period, such as 'W-SUN' (weeks up to "
         "Sunday)."
     )
+    if length is not None:
+        raise ValueError(wrong)
     found = Calendar(None, str(period), place)
     try:
         for day in (5, 8):  # a Wednesday, and a Saturday, which some have not
