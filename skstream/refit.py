@@ -309,7 +309,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     @property
     def refit_times_(self) -> NDArray[np.datetime64]:
         """When each refit was made."""
-        return np.array(self._progress.times, dtype="datetime64[us]")
+        times = self._progress.times or (NO_TIME,) * self.n_refits_
+        return np.array(times, dtype="datetime64[us]")
 
     @property
     def refit_models_(self) -> list[Any]:
@@ -398,7 +399,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             n_known=len(y),
             refits=(len(y),),
             seconds=perf_counter() - started,
-            times=(NO_TIME,),
+            times=(NO_TIME,) * counts_time(self),
             models=(model,) * self.keep_models,
         )
         self._before, self.estimator_ = None, model
@@ -809,7 +810,7 @@ def _refitted(
         progress = progress._replace(
             model=fitted,
             refits=(*progress.refits, progress.n_known),
-            times=(*progress.times, time),
+            times=(*progress.times, time) if counts_time(model) else (),
             models=(*progress.models, fitted) if model.keep_models else (),
         )
         if _is_final(model, progress):

@@ -45,6 +45,7 @@ def test_parts_are_imported_when_asked_for() -> None:
         (PrequentialEvaluator, {"window_size": 100}, "forgetting='window:100'"),
         (PrequentialEvaluator, {"scoring": "accuracy"}, "metrics='accuracy'"),
         (KFoldEvaluator, {"n_splits": 5}, "n_folds=5"),
+        (KFoldEvaluator, {"method": "cross"}, "strategy='cross'"),
     ],
 )
 def test_a_parameter_leads_to_ours(kind: Any, given: dict[str, Any], leads_to: str) -> None:
@@ -72,6 +73,7 @@ def test_a_measure_leads_to_ours(metric: str, leads_to: str) -> None:
         ("sign_test", 'test="sign"'),
         ("mcnemar", 'test="mcnemar"'),
         ("q_statistic", 'test="q"'),
+        ("friedman_nemenyi", 'test="friedman"'),
         ("to_dataframe", "to_frame"),
         ("kappa_temporal", "scores"),
         ("modelnames", "model_names"),
@@ -88,3 +90,15 @@ def test_a_measure_is_an_attribute_of_scores() -> None:
     assert RESULT.scores["last"] == {"accuracy": 0.0, "kappa_temporal": 0.0}
     for again in (copy.deepcopy(RESULT), pickle.loads(pickle.dumps(RESULT))):
         assert again.scores == RESULT.scores
+
+
+def test_names_of_tests_that_are_guessed_are_taken() -> None:
+    folds = KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(
+        {"last": Persistent(), "majority": MajorityClass()},
+        np.zeros((60, 1)),
+        np.arange(60) // 7 % 2,
+    )
+    for guessed, test in (("friedman-nemenyi", "friedman"), ("friedman_nemenyi", "friedman")):
+        assert str(folds.compare(test=guessed)) == str(folds.compare(test=test))
+    guessed = folds.compare("last", "majority", test="sign_test")
+    assert str(guessed) == str(folds.compare("last", "majority", test="sign"))

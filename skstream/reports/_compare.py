@@ -56,6 +56,8 @@ _ROW_FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "q": (stats.q_statistic,),
 }
 ROW_TESTS = tuple(_ROW_FUNCTIONS)
+#: Names of tests that are guessed.
+_OTHER_NAMES = {"friedman_nemenyi": "friedman", "sign_test": "sign", "q_statistic": "q"}
 #: Parameters of these functions that follow from the result.
 _FROM_RESULT = frozenset({"names", "forgetting", "sample_weight"})
 
@@ -75,6 +77,7 @@ def compare(
     options: dict[str, Any],
 ) -> Any:
     """Compare models of a result; see `EvaluationResult.compare`."""
+    test = _OTHER_NAMES.get(test.replace("-", "_"), test) if isinstance(test, str) else test
     if (a is None or b is None) and (test != "friedman" or a is not b):
         raise TypeError(
             "Name the two models to compare, compare('a', 'b'). All models are compared by "

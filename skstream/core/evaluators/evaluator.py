@@ -63,7 +63,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("window", "window_size"), "forgetting='window:{}'"),
     **dict.fromkeys(("decay", "fading_factor"), "forgetting='fading:{}'"),
     **dict.fromkeys(("metric", "scoring"), "metrics={!r}"),
-    **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}"},
+    **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}", "method": "strategy={!r}"},
     **dict.fromkeys(("k", "n_splits", "cv"), "n_folds={!r}"),
     **dict.fromkeys(("max_samples", "n_rows"), "streams.take_rows(stream, {!r}) as the stream"),
     **{one: f"run=RunOptions({one}={{!r}})" for one in ("checkpoint", "kernels", "keep_tape")},

@@ -259,6 +259,7 @@ class AdaptiveSums:
 
     alpha = 1.0
     needs_majority = False  # the windows read the labels themselves
+    newest = RunningSums.newest
 
     def __init__(
         self,

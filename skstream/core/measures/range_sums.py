@@ -267,9 +267,8 @@ class BlockSums(RangeSums):
     def _begin(
         self, rows: ScoredRows, ends: Integers, now: Array | None
     ) -> tuple[ScoredRows, Ranges]:
-        n_before = self.n_rows
         remembered, counted = super()._begin(rows, ends, now)
-        stops = self.newest(n_before + ends) - n_before + counted.n_old
+        stops = self.newest(self.n_rows + ends) - self.n_rows + counted.n_old
         return remembered, counted._replace(stops=stops)
 
     def newest(self, ends: Integers) -> Integers:

@@ -620,8 +620,7 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
     for word in ("adwin", "window", "fading"):
         rest = plain.replace(word, "").strip("_")
         if word in plain and rest in known:
-            example = "adwin" if word == "adwin" else f"{word}:..."
-            return f" Pass {rest!r}, and forgetting={example!r}."
+            return f" Pass {rest!r}, and forgetting='{word}{'' if word == 'adwin' else ':...'}'."
     scorers = scorer_names(regression=not per_class)
     scorer = next((name for name in (plain, meant, f"neg_{plain}") if name in scorers), None)
     if scorer is not None:

@@ -89,7 +89,8 @@ class ResultDetails:
 _ELSEWHERE = {
     **{f"{one}_test": f' Use compare("a", "b", test="{one}").' for one in ("sign", "mcnemar")},
     **{one: f' Use compare("a", "b", test="{one}").' for one in ("wilcoxon", "mcnemar")},
-    "q_statistic": ' Use compare("a", "b", test="q").',
+    "q_statistic": ' Use compare("a", "b", test="q"), with fold=0 where there are folds.',
+    **dict.fromkeys(("friedman", "friedman_nemenyi"), ' Use compare(test="friedman").'),
     **dict.fromkeys(("summary", "table"), " Print the result, or use report()."),
     **dict.fromkeys(("to_dataframe", "to_pandas"), " Use to_frame()."),
     **dict.fromkeys(("best", "ranking"), " Use rank()."),
