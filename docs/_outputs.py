@@ -2,7 +2,7 @@
 
 The blocks of a page run one after another in one process, as a reader would run them. Fresh output
 replaces what a page has under a block by hand, text or pictures. Blocks that read absent files are
-shown as they are written, and so are the pages in `SLOW` if SKSTREAM_DOCS is "quick".
+shown as they are written, and so are all pages but those in `QUICK` if SKSTREAM_DOCS is "quick".
 `build/docs-outputs` keeps what came, until the blocks, the package or the files of data change.
 
     python docs/_outputs.py [PAGE ...]      # run pages, print their outputs and how long they took
@@ -32,11 +32,8 @@ PROJECT = HERE.parent
 KEPT = PROJECT / "build" / "docs-outputs"
 #: Pictures lie among the sources, where Sphinx looks for them; git ignores the folder.
 PICTURES = HERE / "outputs"
-#: Pages that take longer than five seconds.
-SLOW = {
-    *("estimators", "everyday_data", "online_or_retrained", "other_libraries"),
-    *("probabilities", "scoring_alarms", "time_splits"),
-}
+#: The pages that are run for a quick site: the tests run the blocks of all.
+QUICK = {"first_steps"}
 #: A block of Python, and what may follow it by hand: an output, pictures.
 BLOCK = re.compile(
     r"^```python\n(.*?)^```$(?:\n\n?^```(?:text)?\n.*?^```$)?((?:\n\n?!\[[^\]]*\]\([^)]*\))*)",
@@ -133,13 +130,13 @@ def _kept(name: str, digest: str) -> dict[str, Any]:
     return kept if whole and kept.get("digest") == digest else {}
 
 
-def run_pages(pages: dict[str, str], *, slow: bool = True) -> dict[str, dict[str, Any]]:
-    """Outputs of pages, given by name and text; the `slow` ones only if they are wanted or kept."""
+def run_pages(pages: dict[str, str], *, quick: bool = False) -> dict[str, dict[str, Any]]:
+    """Outputs of pages, given by name and text; for a `quick` site of those kept and in `QUICK`."""
     for folder in (KEPT, PICTURES):
         folder.mkdir(parents=True, exist_ok=True)
     digests = _digests(pages)
     found = {name: _kept(name, digest) for name, digest in digests.items()}
-    waiting = [name for name, kept in found.items() if not kept and (slow or name not in SLOW)]
+    waiting = [name for name, kept in found.items() if not kept and (not quick or name in QUICK)]
     if waiting:  # imported once; every page runs in a copy of this process
         for module in ("matplotlib.pyplot", "pandas", "sklearn.linear_model", "skstream.plotting"):
             importlib.import_module(module)
@@ -201,7 +198,7 @@ def setup(app: Any) -> dict[str, bool]:
         return [name for name, digest in digests.items() if not _kept(name, digest)]
 
     def before(app: Any, env: Any, names: list[str]) -> None:
-        found.update(run_pages(_pages(names), slow=os.environ.get("SKSTREAM_DOCS") != "quick"))
+        found.update(run_pages(_pages(names), quick=os.environ.get("SKSTREAM_DOCS") == "quick"))
         for name, page in found.items():
             if "error" in page:
                 logger.warning(

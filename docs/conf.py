@@ -1,8 +1,8 @@
 """Configuration of the documentation (Sphinx).
 
 `make docs` builds everything, the gallery too, and reads what it has built before. With
-SKSTREAM_DOCS=quick the examples of the gallery are shown and not run, and of the pages only those
-that take a few seconds (`_outputs.py`). With SKSTREAM_DOCS=online
+SKSTREAM_DOCS=quick the examples of the gallery are shown and not run, and of the pages but a few
+(`_outputs.py`). With SKSTREAM_DOCS=online
 names of other libraries are links; their inventories are read over the network.
 """
 
