@@ -73,6 +73,17 @@ def test_late_targets_and_a_feature_of_their_means(page: dict[str, Any]) -> None
     assert found == pytest.approx(np.mean(np.abs(answers - free[3:])))
 
 
+def test_a_live_regressor(page: dict[str, Any]) -> None:
+    X, load = page["payments"][:300].tolist(), page["load"][:300].tolist()
+    model = page["linear_model"].LinearRegression()
+    answers = river_answers(model, [dict(enumerate(row)) for row in X], load)
+    found = np.concatenate(page["forecasts"])
+    assert np.isnan(found[0])  # learnt unasked
+    np.testing.assert_array_equal(found[1:], answers)
+    error = np.mean(np.abs(np.array(answers) - load[1:]))
+    assert page["live"].result().scores["line"]["mae"] == pytest.approx(error)
+
+
 def test_gradual_drift_prequential_and_on_fresh_rows(page: dict[str, Any]) -> None:
     (X, y), (held_X, held_y) = (
         map(np.concatenate, zip(*((chunk.X, chunk.y) for chunk in stream), strict=True))
