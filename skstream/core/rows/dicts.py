@@ -1,7 +1,6 @@
-"""Rows that come one by one, as dictionaries: data sets of River, and what is like them."""
+"""Rows that come one by one, as pairs of a dictionary and a label."""
 
-import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
@@ -18,16 +17,17 @@ def is_row(item: Any) -> bool:
     return isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], Mapping)
 
 
+#: What knows, unread, sources of other libraries that give such rows and end.
+_KNOWN: list[Callable[[Any], bool]] = []
+
+
+def offer_rows(is_known: Callable[[Any], bool]) -> None:
+    """Let sources of another library be read as rows of dictionaries: those `is_known` knows."""
+    _KNOWN.append(is_known)
+
+
 def holds_rows(source: Any) -> bool:
-    """Whether a source is known, unread, to give rows of dictionaries and to end.
-
-    A list of them, a data set of River, or what its ``take`` or ``river.stream`` returns.
-
-    Raises
-    ------
-    ValueError
-        If a data set of River has no end, or too many features.
-    """
+    """Whether a source is known, unread, to give rows of dictionaries and to end."""
     if isinstance(source, list | tuple):
         first = source[0] if source else None
         if isinstance(first, tuple | list) and len(first) == 2 and isinstance(first[0], str):
@@ -36,31 +36,7 @@ def holds_rows(source: Any) -> bool:
                 "X, y = zip(*pairs)."
             )
         return is_row(first)
-    if isinstance(source, islice):  # it does not say what it takes rows from
-        return any(_home_of(one).startswith("river.") for one in gc.get_referents(source))
-    if _home_of(source).startswith("river.stream."):  # such as iter_csv
-        return True
-    bases = {base.__name__ for base in type(source).__mro__ if base.__module__ == _HOME}
-    name = type(source).__name__
-    if "SyntheticDataset" in bases and source.n_samples is None:
-        raise ValueError(
-            f"{name}, a data set of River, never ends. Say how many rows to take: "
-            f"{name}(...).take(1000)."
-        )
-    if bases and source.sparse and source.n_features:
-        raise ValueError(
-            f"{name}, a data set of River, has {source.n_features:,} features, too many for a "
-            "frame. Take some of its rows, .take(1000), or pass chunks of hashed features."
-        )
-    return bool(bases)
-
-
-_HOME = "river.datasets.base"
-
-
-def _home_of(source: Any) -> str:
-    """Name of the module where a generator is defined; empty of anything else."""
-    return str(getattr(getattr(source, "gi_frame", None), "f_globals", {}).get("__name__", ""))
+    return any(is_known(source) for is_known in _KNOWN)
 
 
 def frame_of(rows: Iterable[Any]) -> tuple[Any, list[Any]]:
