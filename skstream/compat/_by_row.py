@@ -293,7 +293,7 @@ def dicts_of(X: Any, missing: str, known: Sequence[Any] | None = None) -> list[A
             return list(X.tolist())
         names, rows = [*(range(X.shape[1]) if known is None else known)], X.tolist()
         gaps = _gaps(rows) if X.dtype.kind == "O" else {}
-        if X.dtype.kind == "f" and (holes := np.isnan(X)).any():
+        if X.dtype.kind == "f" and np.count_nonzero(holes := np.isnan(X)):
             with_gaps = np.flatnonzero(holes.any(axis=1)).tolist()
             gaps = {row: np.flatnonzero(holes[row]).tolist() for row in with_gaps}
     elif hasattr(X, "iloc"):

@@ -70,38 +70,43 @@ class Held:
         self.breaks = False
 
 
-@contextmanager
-def deferred_interrupt() -> Iterator[Held]:
-    """Hold back Ctrl-C until the block is done.
+class Deferred:
+    """Context manager that holds back Ctrl-C until the block is done; enters as a `Held`.
 
     Only the main thread receives signals, so in other threads this does nothing.
 
-    Yields
-    ------
-    held : Held
-        Whether Ctrl-C was pressed.
+    Parameters
+    ----------
+    owner : object, default=None
+        Its attribute `_interrupt` is the `Held` meanwhile, and then None.
     """
-    held = Held()
-    if threading.current_thread() is not threading.main_thread():
-        yield held
-        return
-    last: list[tuple[int, FrameType | None]] = []
 
-    def hold(number: int, frame: FrameType | None) -> None:
-        if held.received and held.breaks and callable(previous):
-            last.clear()
-            previous(number, frame)
+    def __init__(self, owner: Any = None) -> None:
+        self._owner, self._held = owner, Held()
+        self._previous: Any = None
+        self._last: tuple[int, FrameType | None] | None = None
+
+    def __enter__(self) -> Held:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = _set_handler(signal.SIGINT, self._hold)
+        if self._owner is not None:
+            self._owner._interrupt = self._held
+        return self._held
+
+    def __exit__(self, kind: object, *raised: object) -> None:
+        if self._owner is not None:
+            self._owner._interrupt = None
+        if self._previous is not None:
+            _set_handler(signal.SIGINT, self._previous)
+        if self._last and kind is None and callable(self._previous):
+            self._previous(*self._last)
+
+    def _hold(self, number: int, frame: FrameType | None) -> None:
+        if self._held.received and self._held.breaks and callable(self._previous):
+            self._last = None
+            self._previous(number, frame)
         else:
-            held.received = True
-            last.append((number, frame))
-
-    previous = _set_handler(signal.SIGINT, hold)
-    try:
-        yield held
-    finally:
-        _set_handler(signal.SIGINT, previous)
-    if last and callable(previous):
-        previous(*last[-1])
+            self._held.received, self._last = True, (number, frame)
 
 
 @contextmanager

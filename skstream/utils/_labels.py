@@ -352,7 +352,7 @@ class LabelSpace:
         else:
             y = as_labels(y)
             codes = self._codes(y)
-        if len(codes) and codes.min() == UNKNOWN:
+        if np.count_nonzero(codes == UNKNOWN):
             row = int(np.flatnonzero(codes == UNKNOWN)[0])
             label = as_labels(y)[row]
             message = self.unknown(label, f"Row {first_row + row} has the {what}")
@@ -370,7 +370,7 @@ class LabelSpace:
         if self.classes is None:
             return codes
         labels: NDArray[Any]
-        if (codes >= 0).all():
+        if not np.count_nonzero(codes < 0):
             labels = self.classes[codes]
             return labels
         labels = self.classes[codes].astype(object)
@@ -396,7 +396,7 @@ class LabelSpace:
         classes = self.classes
         assert classes is not None
         kinds = labels.dtype.kind + classes.dtype.kind
-        if len(classes) and len(labels):
+        if len(classes) and len(labels) > 1:
             if kinds in _INTEGERS and np.uint64 not in (labels.dtype, classes.dtype):
                 low, high, table = self._table
                 places = labels.astype(np.int64, copy=False)

@@ -328,6 +328,13 @@ def _checked_probabilities(values: NDArray[Any], n_rows: int, said: set[str]) ->
     return divided(values, rounded)
 
 
+def in_parts(answers: np.ndarray, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return codes or targets, and the scores beside codes where the task has any."""
+    if not task.n_scores:
+        return answers, None
+    return answers[:, 0].astype(np.int64), answers[:, 1:]
+
+
 def missing(answers: np.ndarray, task: Task) -> np.ndarray | None:
     """Whether each answer is missing; None where none is.
 
@@ -348,7 +355,7 @@ def missing(answers: np.ndarray, task: Task) -> np.ndarray | None:
             wrong |= codes < 0
     else:
         wrong = answers < 0
-    return wrong if wrong.any() else None
+    return wrong if np.count_nonzero(wrong) else None
 
 
 def marked(answers: np.ndarray, gaps: np.ndarray, task: Task, *, first: bool) -> np.ndarray:

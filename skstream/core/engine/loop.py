@@ -367,7 +367,7 @@ class Loop:
             return no_answers(self.task)
         with suppress(TypeError, ValueError):
             codes = self._encoded(answers)
-            if codes.dtype.kind == "f" or not (codes == UNKNOWN).any():
+            if codes.dtype.kind == "f" or not np.count_nonzero(codes == UNKNOWN):
                 return codes  # floats are numbers, of which each may be an answer, or checked codes
         kept, error = [no_answers(self.task)], None
         for answer in answers:
@@ -424,6 +424,8 @@ def _reshaped(answer: np.ndarray, n_rows: int, task: Task) -> np.ndarray:
 
 def _joined(answers: list[np.ndarray]) -> np.ndarray:
     """Concatenate answers; labels of different types keep their types."""
+    if len(answers) == 1:
+        return answers[0]
     if len({answer.dtype.kind for answer in answers}) > 1:
         answers = [answer.astype(object) for answer in answers]
     return np.concatenate(answers)

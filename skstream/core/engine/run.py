@@ -18,6 +18,7 @@ from skstream.core.engine.answers import (
     Task,
     failures_named,
     first_answers,
+    in_parts,
     marked,
     missing,
     model_error,
@@ -29,7 +30,7 @@ from skstream.core.engine.loop import ByLoop, LoopFailed
 from skstream.core.engine.times import RowTimes
 from skstream.core.timelines.delayed import DatedArrivals, DelayedTimeline, Labels
 from skstream.core.timelines.delayed_blocks import Features, block_in_company, with_current_features
-from skstream.core.timelines.timeline import Arrivals, Operations, Timeline
+from skstream.core.timelines.timeline import Arrivals, Operations, PrequentialTimeline, Timeline
 from skstream.utils._rows import not_finite, take_rows
 from skstream.utils._validation import is_fitted, is_plain
 
@@ -394,6 +395,10 @@ class Engine:
         if any(self._chains):
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
         self._times = RowTimes(told) if told else None
+        first = self._timelines[0]
+        self._is_even = (
+            isinstance(first, PrequentialTimeline) and first.batch_size == 1 and not told
+        )
         self._store = RowStore()
         self._shared = SharedWork() if len(self.models) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []
@@ -477,13 +482,35 @@ class Engine:
             hides = routes and its.only_protocol_weights and its.weight is not None
             self.is_inconsistent = self.is_inconsistent or block.n_learns > 0
             with config_context(enable_metadata_routing=False) if hides else nullcontext():
-                answers = model.run(block)
-            scores = None
-            if model.task.n_scores:
-                answers, scores = answers[:, 0].astype(np.int64), answers[:, 1:]
+                answers, scores = in_parts(model.run(block), model.task)
             answered.append(Answered(its, answers, scores))
         self.is_inconsistent = False
         return answered
+
+    def ahead(self, row: int, X: Any, y: np.ndarray) -> list[Any] | None:
+        """Let every model be asked about a row and learn it, before the timeline takes a step.
+
+        `follow` takes the step of all such rows. Returns the answers and scores of every model;
+        None, and nothing is done, where the timeline may want anything else.
+        """
+        if not self._is_even or self.states[0].n_learnt < self._timelines[0].n_warmup:
+            return None
+        rows, first = np.array([row]), np.zeros(1, np.intp)
+        block = Block(X, first, y, None, X, first, first, learn_rows=rows, ask_rows=rows)
+        self.is_inconsistent = True
+        pairs = [in_parts(model.run(block), model.task) for model in self.models]
+        self.is_inconsistent = False
+        return pairs
+
+    def follow(self, event: Arrivals, ahead: Sequence[Any]) -> Step:
+        """Let the timeline take the step of rows that the models have done."""
+        after, its = self._timelines[0].step(self.states[0], event)
+        answered = []
+        for lane in zip(*ahead, strict=True):
+            answers, scores = zip(*lane, strict=True)
+            joined = None if scores[0] is None else np.concatenate(scores)
+            answered.append(Answered(its, np.concatenate(answers), joined))
+        return Step(event, [after], answered)
 
     def commit(self, step: Step) -> None:
         """Make the event that was executed last final, and forget the rows no longer needed."""

@@ -37,7 +37,7 @@ from skstream.core.timelines.delayed import (
 )
 from skstream.core.timelines.timeline import no_rows
 from skstream.utils._choices import check_choice
-from skstream.utils._concurrency import deferred_interrupt, exclusive
+from skstream.utils._concurrency import Deferred, exclusive
 from skstream.utils._labels import is_given
 from skstream.utils._rows import as_rows
 from skstream.utils._times import shown_time
@@ -553,7 +553,7 @@ class DelayedRun(EvaluationRun):
     @exclusive
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, and the counts of waiting rows."""
-        with deferred_interrupt():
+        with Deferred():
             self._score()
         scoring = self._scoring
         n_labelled = scoring.poll_costs.n_labels

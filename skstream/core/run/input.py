@@ -88,8 +88,8 @@ class MissingLabelError(ValueError):
 def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: int) -> EncodedRows:
     """Encode the labels of a chunk; raises before anything is learnt."""
     codes = space.encode(chunk.y, first_row)
-    if missing_labels == "error" and not (labelled := is_given(codes)).all():
-        row = first_row + int(labelled.argmin())
+    if missing_labels == "error" and np.count_nonzero(is_given(codes)) < len(codes):
+        row = first_row + int(is_given(codes).argmin())
         raise MissingLabelError(
             f"Row {row} has no label (None or NaN). A row without its label cannot be learnt or "
             'scored; drop it, or pass missing_labels="skip" to have it asked only.',

@@ -1,8 +1,8 @@
 """A run: models evaluated together while rows arrive, step by step."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -34,7 +34,7 @@ from skstream.core.run.tape import PROBABILITIES, with_all_classes
 from skstream.core.timelines.delayed_blocks import Features
 from skstream.core.timelines.timeline import Arrivals, End, no_rows
 from skstream.utils._choices import check_choice
-from skstream.utils._concurrency import Exclusive, Held, deferred_interrupt, exclusive
+from skstream.utils._concurrency import Deferred, Exclusive, Held, exclusive
 from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._times import check_arrivals, clock
@@ -135,9 +135,11 @@ class EvaluationRun(Exclusive):
         self._n_unlabelled = 0
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out
         self.n_rows = 0
+        self._ahead: list[tuple[np.ndarray, Any]] = []  # rows not noted: their codes, and answers
         self._label_sum = 0  # checksum of their labels
         self._has_labels = False
         self._is_weighted = False  # whether a row so far had a weight
+        self._is_noted_late = not any(one.function for one in settings.metrics.values())
         self._counts_time = settings.counts_time
         self._last_time: np.ndarray | None = None  # of the newest row that says it
         self.is_live = False
@@ -147,6 +149,7 @@ class EvaluationRun(Exclusive):
         self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
 
     def __getstate__(self) -> dict[str, Any]:
+        self._catch_up()
         return {**super().__getstate__(), "_interrupt": None}
 
     @property
@@ -322,7 +325,7 @@ class EvaluationRun(Exclusive):
             self._update(X, y, sample_weight, arrival)
         finally:
             self._heard = None
-        parts = [rows.answers if method == "predict" else rows.scores for rows in heard]
+        parts = [answers if method == "predict" else scores for answers, scores in heard]
         if len(parts) == 1:
             return self._by_model(parts[0])
         none = np.empty((len(self._places), 0), self._space.dtype)
@@ -339,8 +342,41 @@ class EvaluationRun(Exclusive):
         last = self._last_in_table
         if arrival is None:
             last = last_time(table_times(chunk.X, y), self.n_rows, last)
-        self._take(self._rows_of(chunk))
+        rows = self._rows_of(chunk)
+        if not self._go_ahead(rows):
+            self._take(rows)
         self._last_in_table = last
+
+    def _go_ahead(self, rows: EncodedRows) -> bool:
+        """Let the models do a row, and note it later, if it is one like those before."""
+        is_other = rows.n_rows != 1 or rows.weight is not None or rows.came is not None
+        if is_other or not self._is_noted_late or not is_given(rows.y)[0]:
+            return False
+        with self._interrupt or nullcontext():
+            answers = self._engine.ahead(self.n_rows, rows.X, rows.y)
+        if answers is None:
+            return False
+        self._ahead.append((rows.y, answers))
+        self.n_rows += 1
+        if self._heard is not None:
+            self._heard.append(tuple(zip(*answers, strict=True)))
+        stops = self._engine.failures or (self._interrupt and self._interrupt.received)
+        if stops or self.n_rows >= min(self._noted_at, self._measured_at):
+            self._catch_up()
+        return True
+
+    def _catch_up(self) -> None:
+        """Note the rows that the models have done, as a step."""
+        if not self._ahead:
+            return
+        codes, answers = zip(*self._ahead, strict=True)
+        heard, self._ahead, self._heard = self._heard, [], None
+        rows = EncodedRows(None, np.concatenate(codes))
+        self.n_rows -= rows.n_rows
+        arrivals = Arrivals(self.n_rows, is_given(rows.y))
+        step = self._engine.follow(arrivals, answers)
+        self._commit(step, partial(self._note_arrived, rows))
+        self._heard = heard
 
     def _check_method(self, method: str) -> None:
         """Raise an error if some model does not give what shall be returned."""
@@ -431,6 +467,7 @@ class EvaluationRun(Exclusive):
         event : tuple
             What the engine executes: the event, and features and labels of its rows.
         """
+        self._catch_up()
         started, n_rows = perf_counter(), 0
         with self._interrupt or nullcontext():
             step = self._engine.execute(*event)
@@ -443,7 +480,7 @@ class EvaluationRun(Exclusive):
 
     def _commit(self, step: Step, note: Note) -> None:
         """Note and score what the models have answered; the failure of one may end the run."""
-        with deferred_interrupt() if self._interrupt is None else nullcontext():
+        with Deferred() if self._interrupt is None else nullcontext():
             self._engine.commit(step)
             ends = self._settings.error_score == "raise" and bool(self._engine.failures)
             self._has_failed = self._ends_by_failure = ends
@@ -479,17 +516,9 @@ class EvaluationRun(Exclusive):
         """In a live run, delay Ctrl-C until the end of every call."""
         return self._delayed_interrupt() if self.is_live else nullcontext()
 
-    @contextmanager
-    def _delayed_interrupt(self) -> Iterator[None]:
+    def _delayed_interrupt(self) -> AbstractContextManager[Any]:
         """Delay Ctrl-C; a second one interrupts the models at once."""
-        if self._interrupt is not None:
-            yield
-            return
-        with deferred_interrupt() as self._interrupt:
-            try:
-                yield
-            finally:
-                self._interrupt = None
+        return Deferred(self) if self._interrupt is None else nullcontext()
 
     def _note_arrived(self, rows: EncodedRows, answered: list[Answered]) -> None:
         """Note rows that arrived, and what models did with them."""
@@ -522,7 +551,7 @@ class EvaluationRun(Exclusive):
             rows = self._until_failure(rows)
             self._n_unlabelled -= int(np.count_nonzero(self._unlabelled >= self.n_rows))
         if self._heard is not None:
-            self._heard.append(rows)
+            self._heard.append((rows.answers, rows.scores))
         self._scores.keep(rows)
         return rows
 
@@ -561,7 +590,8 @@ class EvaluationRun(Exclusive):
         result : EvaluationResult
             Scores of all rows that every model has done; an incomplete batch is left out.
         """
-        with deferred_interrupt():
+        self._catch_up()
+        with Deferred():
             self._score()
         return assemble(self._settings.header, self.outcome())
 
