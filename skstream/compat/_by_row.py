@@ -258,7 +258,7 @@ class RowDicts:
 
     def __init__(self, X: Any, missing: str, names: Sequence[Any] | None = None):
         self.X = X
-        self._source = X.tocsr() if sparse.issparse(X) else X
+        self._source = X if type(X) is np.ndarray or not sparse.issparse(X) else X.tocsr()
         self._missing = missing
         self._names = names
         width = X.shape[1] if len(X.shape) > 1 else 1
@@ -286,7 +286,7 @@ class RowDicts:
 
 def dicts_of(X: Any, missing: str, known: Sequence[Any] | None = None) -> list[Any]:
     """Rows as dictionaries; texts of an array without columns stay what they are."""
-    if sparse.issparse(X):
+    if type(X) is not np.ndarray and sparse.issparse(X):
         return _sparse_dicts(X, missing, range(X.shape[1]) if known is None else known)
     if not is_frame(X):
         if X.ndim == 1:

@@ -3,11 +3,12 @@
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import wraps
 from threading import RLock
 from types import FrameType
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 try:  # without Python's search for the names of handlers, which takes as long as a short update
     from _signal import signal as _set_handler  # type: ignore[import-not-found, unused-ignore]
@@ -16,23 +17,30 @@ except ImportError:
 
 
 class Exclusive:
-    """Base of objects with `exclusive` methods; the lock is not pickled."""
+    """Base of objects with `exclusive` methods; the lock is not pickled.
 
-    def __init__(self) -> None:
-        self._lock = RLock()
+    Attributes
+    ----------
+    waits : bool
+        Whether Ctrl-C waits for the end of such a method.
+    """
+
+    waits = False
+    _lock: Any
+    #: What holds it back.
+    _interrupt: "Deferred | None" = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make an object with a lock, also when one is loaded."""
+        made = super().__new__(cls)
+        made._lock = RLock()
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         del state["_lock"]
+        state.pop("_interrupt", None)
         return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = RLock()
-
-    def _guard(self) -> AbstractContextManager[Any]:
-        """Return the context manager in which every `exclusive` method runs."""
-        return nullcontext()
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -43,70 +51,58 @@ def exclusive(method: Method) -> Method:
 
     @wraps(method)
     def locked(self: Exclusive, *args: Any, **kwargs: Any) -> Any:
-        with self._lock, self._guard():
+        with self._lock, Deferred(self) if self.waits else nullcontext():
             return method(self, *args, **kwargs)
 
     return cast(Method, locked)
 
 
-class Held:
-    """Whether Ctrl-C was pressed while it was held back.
+@dataclass(slots=True)
+class Deferred:
+    """Context manager that holds back Ctrl-C until the block is done, unless another one does.
 
-    It is a context manager for code that may never end: there a second Ctrl-C interrupts at once.
+    Entered again, for code that may never end, it lets a second Ctrl-C interrupt at once. Only the
+    main thread receives signals, so in other threads this does nothing.
 
     Attributes
     ----------
+    owner : Exclusive
+        Its attribute `_interrupt` is this in the block.
     received : bool
-        Whether it was.
+        Whether Ctrl-C was pressed.
     """
 
-    received = False
-    breaks = False
+    owner: Exclusive
+    received: bool = False
+    breaks: bool = False
+    previous: Any = None
+    last: tuple[int, FrameType | None] | None = None
 
     def __enter__(self) -> None:
-        self.breaks = True
-
-    def __exit__(self, *raised: object) -> None:
-        self.breaks = False
-
-
-class Deferred:
-    """Context manager that holds back Ctrl-C until the block is done; enters as a `Held`.
-
-    Only the main thread receives signals, so in other threads this does nothing.
-
-    Parameters
-    ----------
-    owner : object, default=None
-        Its attribute `_interrupt` is the `Held` meanwhile, and then None.
-    """
-
-    def __init__(self, owner: Any = None) -> None:
-        self._owner, self._held = owner, Held()
-        self._previous: Any = None
-        self._last: tuple[int, FrameType | None] | None = None
-
-    def __enter__(self) -> Held:
+        if self.owner._interrupt is not None:
+            self.breaks = self.owner._interrupt is self
+            return
         if threading.current_thread() is threading.main_thread():
-            self._previous = _set_handler(signal.SIGINT, self._hold)
-        if self._owner is not None:
-            self._owner._interrupt = self._held
-        return self._held
+            self.previous = _set_handler(signal.SIGINT, self.hold)
+        self.owner._interrupt = self
 
     def __exit__(self, kind: object, *raised: object) -> None:
-        if self._owner is not None:
-            self._owner._interrupt = None
-        if self._previous is not None:
-            _set_handler(signal.SIGINT, self._previous)
-        if self._last and kind is None and callable(self._previous):
-            self._previous(*self._last)
+        if self.breaks or self.owner._interrupt is not self:
+            self.breaks = False
+            return
+        self.owner._interrupt = None
+        if self.previous is not None:
+            _set_handler(signal.SIGINT, self.previous)
+        if self.last and kind is None and callable(self.previous):
+            self.previous(*self.last)
 
-    def _hold(self, number: int, frame: FrameType | None) -> None:
-        if self._held.received and self._held.breaks and callable(self._previous):
-            self._last = None
-            self._previous(number, frame)
+    def hold(self, number: int, frame: FrameType | None) -> None:
+        """Note the signal, or let it interrupt."""
+        if self.received and self.breaks and callable(self.previous):
+            self.last = None
+            self.previous(number, frame)
         else:
-            self._held.received, self._last = True, (number, frame)
+            self.received, self.last = True, (number, frame)
 
 
 @contextmanager

@@ -328,13 +328,6 @@ def _checked_probabilities(values: NDArray[Any], n_rows: int, said: set[str]) ->
     return divided(values, rounded)
 
 
-def in_parts(answers: np.ndarray, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return codes or targets, and the scores beside codes where the task has any."""
-    if not task.n_scores:
-        return answers, None
-    return answers[:, 0].astype(np.int64), answers[:, 1:]
-
-
 def missing(answers: np.ndarray, task: Task) -> np.ndarray | None:
     """Whether each answer is missing; None where none is.
 

@@ -18,7 +18,6 @@ from skstream.core.engine.answers import (
     Task,
     failures_named,
     first_answers,
-    in_parts,
     marked,
     missing,
     model_error,
@@ -412,12 +411,6 @@ class Engine:
                 failures[k] = model.failure
         return failures
 
-    def raise_failure(self) -> None:
-        """Raise the failure of the earliest row, if a model has failed."""
-        failures = self.failures
-        if failures:
-            raise min(failures.values(), key=lambda failure: failure.row)
-
     def keep(self, numbers: Sequence[int]) -> None:
         """Go on with some of the models, in their order; the others are not called any more."""
         self.models = [self.models[k] for k in numbers]
@@ -482,7 +475,10 @@ class Engine:
             hides = routes and its.only_protocol_weights and its.weight is not None
             self.is_inconsistent = self.is_inconsistent or block.n_learns > 0
             with config_context(enable_metadata_routing=False) if hides else nullcontext():
-                answers, scores = in_parts(model.run(block), model.task)
+                answers = model.run(block)
+            scores = None
+            if model.task.n_scores:
+                answers, scores = answers[:, 0].astype(np.int64), answers[:, 1:]
             answered.append(Answered(its, answers, scores))
         self.is_inconsistent = False
         return answered
@@ -490,27 +486,23 @@ class Engine:
     def ahead(self, row: int, X: Any, y: np.ndarray) -> list[Any] | None:
         """Let every model be asked about a row and learn it, before the timeline takes a step.
 
-        `follow` takes the step of all such rows. Returns the answers and scores of every model;
-        None, and nothing is done, where the timeline may want anything else.
+        `follow` takes the step of all such rows. Returns what every model has answered; None, and
+        nothing is done, where the timeline may want anything else.
         """
         if not self._is_even or self.states[0].n_learnt < self._timelines[0].n_warmup:
             return None
         rows, first = np.array([row]), np.zeros(1, np.intp)
         block = Block(X, first, y, None, X, first, first, learn_rows=rows, ask_rows=rows)
         self.is_inconsistent = True
-        pairs = [in_parts(model.run(block), model.task) for model in self.models]
+        answers = [model.run(block) for model in self.models]
         self.is_inconsistent = False
-        return pairs
+        return answers
 
     def follow(self, event: Arrivals, ahead: Sequence[Any]) -> Step:
         """Let the timeline take the step of rows that the models have done."""
         after, its = self._timelines[0].step(self.states[0], event)
-        answered = []
-        for lane in zip(*ahead, strict=True):
-            answers, scores = zip(*lane, strict=True)
-            joined = None if scores[0] is None else np.concatenate(scores)
-            answered.append(Answered(its, np.concatenate(answers), joined))
-        return Step(event, [after], answered)
+        lanes = map(np.concatenate, zip(*ahead, strict=True))
+        return Step(event, [after], [Answered(its, answers) for answers in lanes])
 
     def commit(self, step: Step) -> None:
         """Make the event that was executed last final, and forget the rows no longer needed."""
@@ -533,11 +525,11 @@ class Engine:
         return self._answered([timeline.step(state, event)[1]])
 
     def _block(self, operations: Any) -> Block:
+        asked: tuple[Any, ...] = ()
         if operations.checkpoint is not None and len(operations.ask_rows):
             assert self.held_out is not None
-            block = self._store.block(operations, *self.held_out(operations.ask_rows))
-            return block if self._times is None else self._times.shown(block, operations)
-        block = self._store.block(operations)
+            asked = self.held_out(operations.ask_rows)
+        block = self._store.block(operations, *asked)
         if self._times is not None:
             block = self._times.shown(block, operations)
         if self._features is None:

@@ -374,18 +374,13 @@ class DelayedRun(EvaluationRun):
             self._clock = batch.clock
         known = batch.known
         dated = Dated(known.rows, batch.known_times, batch.known_weight)
-        heard: list[list[Answered]] = []
-        self._heard = heard
-        try:
-            self._take_labels(known, batch.known_y, dated, batch.clock)
-            self._take(batch.rows)
-            self._let_labels_come(batch.last.now)
-        finally:
-            self._heard = None
+        self._take_labels(known, batch.known_y, dated, batch.clock)
+        self._take(batch.rows)
+        self._let_labels_come(batch.last.now)
         if batch.last.now > self._clock.now:
             self._clock = batch.last
         self._drop_oldest()
-        return self._at_arrival(heard, first_row, batch.order, method)
+        return self._at_arrival(self._heard, first_row, batch.order, method)
 
     def _take_labels(self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock) -> None:
         """Take the labels of waiting rows: that they came, or when they will."""
@@ -531,7 +526,7 @@ class DelayedRun(EvaluationRun):
     # -- scores, of many steps at once
 
     def _note(self, answered: list[Answered]) -> None:
-        if self._heard is not None:
+        if self.is_live:
             self._heard.append(answered)
         self._scoring.note(answered)
 
@@ -553,7 +548,7 @@ class DelayedRun(EvaluationRun):
     @exclusive
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, and the counts of waiting rows."""
-        with Deferred():
+        with Deferred(self):
             self._score()
         scoring = self._scoring
         n_labelled = scoring.poll_costs.n_labels

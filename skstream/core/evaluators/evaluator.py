@@ -301,7 +301,7 @@ class StreamEvaluator(BaseEstimator):
         called = {"warm_start": warm_start, "return_models": return_models}
         settings, prepared = self._prepare(models, classes, None, **called)
         run: EvaluationRun = self._new_run(settings, None)(prepared)
-        run.is_live = True
+        run.is_live = run.waits = True
         return run
 
     def _evaluate(
