@@ -79,22 +79,20 @@ class Deferred:
     last: tuple[int, FrameType | None] | None = None
 
     def __enter__(self) -> None:
-        if self.owner._interrupt is not None:
-            self.breaks = self.owner._interrupt is self
-            return
-        if threading.current_thread() is threading.main_thread():
-            self.previous = _set_handler(signal.SIGINT, self.hold)
-        self.owner._interrupt = self
+        self.breaks = self.owner._interrupt is self
+        if self.owner._interrupt is None:
+            if threading.current_thread() is threading.main_thread():
+                self.previous = _set_handler(signal.SIGINT, self.hold)
+            self.owner._interrupt = self
 
     def __exit__(self, kind: object, *raised: object) -> None:
-        if self.breaks or self.owner._interrupt is not self:
-            self.breaks = False
-            return
-        self.owner._interrupt = None
-        if self.previous is not None:
-            _set_handler(signal.SIGINT, self.previous)
-        if self.last and kind is None and callable(self.previous):
-            self.previous(*self.last)
+        if not self.breaks and self.owner._interrupt is self:
+            self.owner._interrupt = None
+            if self.previous is not None:
+                _set_handler(signal.SIGINT, self.previous)
+            if self.last and kind is None and callable(self.previous):
+                self.previous(*self.last)
+        self.breaks = False
 
     def hold(self, number: int, frame: FrameType | None) -> None:
         """Note the signal, or let it interrupt."""

@@ -19,8 +19,6 @@ TEXTS = "one-dimensional array of texts"
 
 def is_frame(X: Any) -> bool:
     """Whether `X` is a pandas or polars frame."""
-    if type(X) is np.ndarray:
-        return False
     if type(X).__module__.partition(".")[0] == "polars":
         return type(X).__name__ in ("DataFrame", "LazyFrame")
     return hasattr(X, "iloc") and hasattr(X, "columns")

@@ -360,6 +360,9 @@ class Engine:
     held_out : callable or None
         ``held_out(numbers)`` returns rows that are not of the stream, and where in them those of
         some numbers are: the features that a `HoldoutTimeline` asks about.
+    is_even : bool
+        Whether each row is asked and then learnt at once, but for the warm-up and rows without a
+        label or weight.
     is_inconsistent : bool
         Whether an interrupt or an error of the engine has stopped models while they learnt, so that
         their state is unknown.
@@ -394,10 +397,8 @@ class Engine:
         if any(self._chains):
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
         self._times = RowTimes(told) if told else None
-        first = self._timelines[0]
-        self._is_even = (
-            isinstance(first, PrequentialTimeline) and first.batch_size == 1 and not told
-        )
+        one = self._timelines[0]
+        self.is_even = isinstance(one, PrequentialTimeline) and one.batch_size == 1 and not told
         self._store = RowStore()
         self._shared = SharedWork() if len(self.models) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []
@@ -483,14 +484,11 @@ class Engine:
         self.is_inconsistent = False
         return answered
 
-    def ahead(self, row: int, X: Any, y: np.ndarray) -> list[Any] | None:
-        """Let every model be asked about a row and learn it, before the timeline takes a step.
+    def ahead(self, row: int, X: Any, y: np.ndarray) -> list[np.ndarray]:
+        """Let every model be asked about a row and learn it; return the answers of each.
 
-        `follow` takes the step of all such rows. Returns what every model has answered; None, and
-        nothing is done, where the timeline may want anything else.
+        `follow` lets the timeline take the step of all such rows.
         """
-        if not self._is_even or self.states[0].n_learnt < self._timelines[0].n_warmup:
-            return None
         rows, first = np.array([row]), np.zeros(1, np.intp)
         block = Block(X, first, y, None, X, first, first, learn_rows=rows, ask_rows=rows)
         self.is_inconsistent = True

@@ -138,7 +138,7 @@ class EvaluationRun(Exclusive):
         self._has_labels = False
         self._is_weighted = False  # whether a row so far had a weight
         functions = [measure.function for measure in settings.metrics.values()]
-        self._may_go_ahead = not (settings.n_scores or any(functions))
+        self._may_go_ahead = self._engine.is_even and not settings.n_scores and not any(functions)
         self._counts_time = settings.counts_time
         self._last_time: np.ndarray | None = None  # of the newest row that says it
         self.is_live = False
@@ -317,9 +317,8 @@ class EvaluationRun(Exclusive):
         parts = [answers if method == "predict" else scores for answers, scores in self._heard]
         if len(parts) == 1:
             return self._by_model(parts[0])
-        none = np.empty((len(self._places), 0), self._space.dtype)
-        if method != "predict":
-            none = np.empty((len(self._places), 0, self._settings.n_scores))
+        columns = () if method == "predict" else (self._settings.n_scores,)
+        none = np.empty((len(self._places), 0, *columns), float if columns else self._space.dtype)
         return self._by_model(np.concatenate([none, *parts], axis=1))
 
     def _update(self, X: Any, y: Any, sample_weight: Any, arrival: Any = None) -> None:
@@ -338,13 +337,13 @@ class EvaluationRun(Exclusive):
 
     def _go_ahead(self, rows: EncodedRows) -> bool:
         """Let the models do a row, and note it later, if it is one like those before."""
-        is_other = rows.n_rows != 1 or rows.weight is not None or rows.came is not None
-        if is_other or not self._may_go_ahead or not is_given(rows.y)[0]:
+        is_one = rows.n_rows == 1 and rows.weight is None and rows.came is None
+        if not (is_one and self._may_go_ahead and is_given(rows.y)[0]):
+            return False
+        if self._engine.states[0].n_learnt < self._settings.n_warmup:
             return False
         with self._interrupt or nullcontext():
             answers = self._engine.ahead(self.n_rows, rows.X, rows.y)
-        if answers is None:
-            return False
         self._ahead.append((rows.y, answers))
         self.n_rows += 1
         self._heard = [(answers, None)]
