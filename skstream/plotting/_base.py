@@ -419,6 +419,16 @@ class BaseDisplay:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()}; see plot(), to_frame())"
 
+    def _ipython_display_(self) -> None:
+        """Show the picture alone in a notebook, where a line of text above it says nothing new."""
+        if not hasattr(self, "figure_"):
+            print(repr(self))
+            return
+        pyplot = optional_import("matplotlib.pyplot", "Plotting")
+        figure = self.figure_.canvas.figure
+        if not pyplot.fignum_exists(figure.number):  # the notebook has shown and closed it
+            optional_import("IPython.display", "A notebook").display(figure)
+
     def _plot(
         self, ax: Any, legend: LegendChoice, styles: Styles | None, options: Mapping[str, Any]
     ) -> Self:
