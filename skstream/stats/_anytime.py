@@ -291,7 +291,7 @@ class AnytimeComparisonResult(CurveReport):
         return [
             f"{self._answer()} {self._after()}: {mean} "
             f"difference {self.names[0]} - {self.names[1]} = {self.difference:.4g}, "
-            f"{100 * (1 - self.alpha):g} % confidence sequence [{lower:.4g}, {upper:.4g}], "
+            f"{100 * (1 - self.alpha):.4g} % confidence sequence [{lower:.4g}, {upper:.4g}], "
             f"always-valid {against_alpha(self.pvalue, self.alpha)} ({self.boundary} boundary; "
             f"equal losses count as differences of 0).",
             self._first_certain(),

@@ -118,7 +118,7 @@ class BestModelResult(SignificanceTest):
             f"{self.best} has the best mean, {self.means[place]:.4g} ± "
             f"{self.deviations[place]:.2g} over {self.n_blocks:,} {self.blocks}; {told}.",
             f"Wilcoxon signed-rank tests against it, two-sided, {_WORDS[self.correction]}, "
-            f"alpha = {self.alpha:g}: {pairs}.",
+            f"alpha = {self.alpha:.3g}: {pairs}.",
         ]
         if self._warning:
             sentences.append(f"{self._warning[0].upper()}{self._warning[1:]}.")

@@ -284,6 +284,13 @@ class CSVStream(TableStream):
                 "options={'null_values': [...]}."
             )
         if found := _WIDTH.search(message):
+            other = next((sign for sign in ";\t|" if sign in found[4]), None)
+            if other is not None and other != self.delimiter:
+                advice = f"options={{'delimiter': {other!r}}} if {other!r} separates the values"
+                return (
+                    f"row {first + int(found[1])} is {found[4]!r}. Pass {advice}, and "
+                    "'decimal': ',' with it if numbers have a decimal comma."
+                )
             return (
                 f"row {first + int(found[1])} has {found[3]} values, and there are {found[2]} "
                 f"columns: {found[4]!r}. A value that holds the delimiter needs quotes, and a "

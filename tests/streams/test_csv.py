@@ -269,6 +269,8 @@ def test_spaces_after_the_delimiter_are_part_of_names(tmp_path):
         (b"x;class\n1;a\n", {}, r"'class', which is not in .* 'x;class'. How .*'delimiter': ';'"),
         (b'x,class\n1,a\n2,"b\n3,a\n', {}, "holds 1 whole rows: the quote before 'b' is not clos"),
         (b'x,class\n1,"a\nb"\n\n1,a,c\n', {}, "row 1 has 3 values, and there are 2 columns: '1,a"),
+        (b"x;class\n1,5;a\n", {}, r"row 0 is '1,5;a'. Pass options={'delimiter': ';'} if ';'"),
+        (b"x;class\n1;a;b\n", {"delimiter": ";"}, "row 0 has 3 values, and there are 2 columns"),
         (b"", {}, "cannot be read as a CSV file: Empty"),
         ("größe,class\n1,süß\n".encode("latin-1"), {}, "not encoded as utf-8.*'latin-1'"),
         (b"x,class\n", {"encoding": "klingon"}, "no encoding of the name 'klingon'"),

@@ -762,7 +762,7 @@ class EvaluationResult:
         return str(report("report", "table")(self))
 
     def _repr_html_(self) -> str:
-        return str(report("report", "html")(self))
+        return str(report("paper_tables", "html")(self))
 
 
 def assemble(
