@@ -109,7 +109,7 @@ def test_a_warmup_that_failed_ends_the_run_and_a_saved_one_goes_on(size, tmp_pat
                 begin = i
                 run.save(path)
                 run.update(rows[i : i + size], labels[i : i + size])
-        with pytest.raises(RuntimeError, match="cannot go on"):
+        with pytest.raises(RuntimeError, match="cannot continue"):
             run.save(path)
     finally:
         LateServer.away = False
@@ -151,7 +151,7 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
         first = {name: whole.tape.answers[name].reshape(40, -1)[0, 0] for name in models}
         assert (first["last"], first["majority"], first["window"]) == (0, 0, 0)  # the lowest class
         assert whole.classes[first["sgd"]] == models["sgd"].predict(X[:1])[0]
-        with pytest.raises(ValueError, match="'sgd' has learnt nothing, and n_warmup=0"):
+        with pytest.raises(ValueError, match="'sgd' is untrained, but n_warmup=0"):
             evaluator.evaluate(models, X, y)
 
     def equal(other):
@@ -178,7 +178,7 @@ def test_a_search_without_a_warm_up():
     search.fit(np.zeros((40, 1)), y)
     assert search.result_.n_rows == 40
     assert search.best_params_ == {"window_size": 2}  # a, a, then ties, which are a
-    with pytest.raises(ValueError, match="'alpha=1' has learnt nothing, and n_warmup=0"):
+    with pytest.raises(ValueError, match="'alpha=1' is untrained, but n_warmup=0"):
         sk.PrequentialSearch(SGDClassifier(), {"alpha": [1]}, evaluator=at_once).fit(X, Y)
 
 

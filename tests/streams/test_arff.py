@@ -203,7 +203,7 @@ def test_meta_data_of_sparse_rows(tmp_path):
     with pytest.raises(ValueError, match=r"'a' is named in nominal=.* pass as_frame=True"):
         list(ARFFStream(path, "class", nominal=["a"]))
     path = write(tmp_path, SPARSE.replace("a numeric", "a string") + "{0 'u v'}\n")
-    with pytest.raises(ValueError, match=r"'a' is .* or holds texts .* pass as_frame=True"):
+    with pytest.raises(ValueError, match=r"'a' is .* or contains texts .* pass as_frame=True"):
         list(ARFFStream(path, "class"))
     assert rows_of(ARFFStream(path, "class", text="a"))[0].tolist() == ["u v"]
 

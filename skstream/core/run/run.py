@@ -158,13 +158,13 @@ class EvaluationRun(Exclusive):
     def _require_open(self) -> None:
         broken = self._engine.is_inconsistent or self._has_failed
         if self.is_closed and not broken:
-            raise RuntimeError("The run is closed: the stream has ended. Start another.")
+            raise RuntimeError("The run is closed: the stream has ended. Start a new run.")
         if broken:
             raise RuntimeError(
-                "The run was stopped in the middle of a row by a model that failed, another error, "
-                "or an interrupt: result() gives what came before, but it cannot go on. Go on from "
-                "a saved checkpoint (load_run), or start another; with error_score=nan the other "
-                "models go on without the one that fails."
+                "The run was stopped in the middle of a row by a failed model, another error, or "
+                "an interrupt: result() returns the scores before, but the run cannot continue. "
+                "Continue from a saved checkpoint (load_run), or start a new run; with "
+                "error_score=nan the other models continue without the failed one."
             )
 
     @property
@@ -214,8 +214,8 @@ class EvaluationRun(Exclusive):
                 self.feed(chunk.part(n_done, n_rows) if n_done else chunk, on_rows)
         if first < done or (was_closed and first > done):
             raise ValueError(
-                f"The stream has changed: it has {first:,} rows, and the run had read {done:,}. "
-                "Give the stream as it was, or name another folder, checkpoint=."
+                f"The stream has changed: it has {first:,} rows, but the run had read {done:,}. "
+                "Pass the same stream, or use another folder in checkpoint=."
             )
         if read is not None and taken is not None:
             self._check_same(read.sums(), taken)
@@ -234,17 +234,17 @@ class EvaluationRun(Exclusive):
         if found != known or other:
             raise ValueError(
                 f"The stream has changed: the types of its columns are {found.types} in a "
-                f"{found.kind}, and were {known.types} in a {known.kind}. Give the stream as it "
-                "was, or name another folder, checkpoint=."
+                f"{found.kind}, but were {known.types} in a {known.kind}. Pass the same stream, or "
+                "use another folder in checkpoint=."
             )
 
     def _check_same(self, read: Checksums, taken: Checksums) -> None:
         differing = differences(read, taken)
         if differing:
             raise ValueError(
-                f"The stream has changed: its first {self.n_rows:,} rows have other "
-                f"{differing} than those that the run had read. Give the stream as it was, or name "
-                "another folder, checkpoint=."
+                f"The stream has changed: its first {self.n_rows:,} rows have other {differing} "
+                "than those that the run had read. Pass the same stream, or use another folder in "
+                "checkpoint=."
             )
 
     @exclusive
@@ -286,7 +286,7 @@ class EvaluationRun(Exclusive):
         y : array-like of shape (n_rows,)
             Labels or targets; None or NaN where missing, if the evaluator allows it.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring. From the first call with weights on, models learn all
+            Weights for training and scoring. From the first call with weights on, models learn all
             rows with weights, 1 where a call has none.
         arrival : array-like of shape (n_rows,), default=None
             When the rows came, as datetimes that never go back; needed where the forgetting or
@@ -348,7 +348,7 @@ class EvaluationRun(Exclusive):
         for name, _ in self._places if method == "predict_proba" else ():
             if self._settings.score_methods.get(name) != method:
                 raise ValueError(
-                    f"This run has no probabilities of model {name!r}. {PROBABILITIES}"
+                    f"This run has no probabilities for model {name!r}. {PROBABILITIES}"
                 )
 
     def _by_model(self, lanes: Any) -> dict[str, np.ndarray]:
@@ -393,8 +393,8 @@ class EvaluationRun(Exclusive):
             rows = replace(rows, came=came, time=clock(came) if self._counts_time else None)
         elif self._counts_time and rows.n_rows:
             raise ValueError(
-                "The forgetting or record_every counts time, and the rows do not say when they "
-                "came: pass arrival=."
+                "forgetting or record_every counts time, but the rows have no arrival times: pass "
+                "arrival=."
             )
         return rows
 
@@ -466,8 +466,8 @@ class EvaluationRun(Exclusive):
             except Exception as error:
                 if self.is_live:
                     error.add_note(
-                        "The rows and labels of this call have been taken. They will be scored "
-                        "when result() is called, once this can be done."
+                        "The rows and labels of this call were accepted. They will be scored by "
+                        "result(), once that is possible."
                     )
                 raise
         if self._has_failed:
