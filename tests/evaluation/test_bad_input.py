@@ -44,7 +44,7 @@ CONTAINERS = {
 def test_a_text_among_numbers_is_named(container, value, engine):
     X = CONTAINERS[container](with_cell(NUMBERS, 13, "z", value))
     with pytest.raises(
-        sk.ModelError, match=r"answering row 13: ValueError: .*could not conv"
+        sk.ModelError, match=r"predicting row 13: ValueError: .*could not conv"
     ) as error:
         sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=engine == "auto")).evaluate(
             SGD, X, LABELS
@@ -77,14 +77,14 @@ def test_the_row_of_a_number_that_is_not_finite_is_named(container, value):
 
 def test_the_row_of_dates_is_named():
     X = NUMBERS.assign(z=pandas.date_range("2020", periods=20))
-    with pytest.raises(sk.ModelError, match="learning row 0: "):
+    with pytest.raises(sk.ModelError, match="training on row 0: "):
         sk.PrequentialEvaluator("accuracy").evaluate(SGD, X, LABELS)
 
 
 def test_an_all_missing_column():
     gaps = NUMBERS.assign(z=np.nan)
     evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
-    with pytest.raises(sk.ModelError, match=r"learning row 0: .*NaN"):
+    with pytest.raises(sk.ModelError, match=r"training on row 0: .*NaN"):
         evaluator.evaluate(SGD, gaps, LABELS)
     evaluator.evaluate(sk.make_stream_pipeline(StreamImputer(), SGD), gaps, LABELS)
     evaluator.evaluate(MIXED, FRAME.assign(c=None), LABELS)

@@ -390,7 +390,7 @@ def test_a_model_that_ends_the_program_is_a_failure_of_its_row(answering):
             return super().predict(X)
 
     both = {"ends": Ends(at=-1 if answering else 251, does=ends_itself), "last": sk.Persistent()}
-    message = "answering row 250: SystemExit: enough" if answering else "row 250: SystemExit: 3"
+    message = "predicting row 250: SystemExit: enough" if answering else "row 250: SystemExit: 3"
     for n_jobs in (1, 2):
         evaluator = sk.PrequentialEvaluator("accuracy", n_jobs=n_jobs)
         with (

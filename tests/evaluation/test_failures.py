@@ -98,7 +98,7 @@ def test_a_kernel_that_declines_keeps_what_came_before(rows):
     ]
     whole = sk.prequential_predict(SGDClassifier(random_state=0), X[:150], y[:150], classes=set(y))
     for result in results:
-        assert "answering row 150" in result.failures["sgd"]
+        assert "predicting row 150" in result.failures["sgd"]
         np.testing.assert_array_equal(result.predictions("sgd", every_row=True)[1:150], whole)
         assert (result.tape.answers["sgd"][0, 150:] == -1).all()
 

@@ -278,9 +278,9 @@ def test_rounded_probabilities_end_no_run(n_classes: int) -> None:
 
     y = labels(n_classes)
     exact = prequential().evaluate(IncrementalGaussianNB(), X, y)
-    with pytest.warns(UserWarning, match="made to sum to one") as caught:
+    with pytest.warns(UserWarning, match="they are normalised") as caught:
         found = prequential().evaluate(Rounding(), X, y)
-    assert sum("made to sum to one" in str(one.message) for one in caught) == 1
+    assert sum("they are normalised" in str(one.message) for one in caught) == 1
     (scores,), (expected,) = found.scores.values(), exact.scores.values()
     assert scores["brier"] == pytest.approx(expected["brier"], abs=0.002)
     # Without a measure of them they are not even asked for.
@@ -302,7 +302,7 @@ def test_what_no_measure_can_read_is_said() -> None:
         prequential().evaluate(KnowsTwo(), X, labels(3))
     for answer, message in (
         (np.full(1, 0.9), "one column per class"),
-        ([["x", "y"]], "no numbers"),
+        ([["x", "y"]], "not numbers"),
     ):
         OneOff = type("OneOff", (Single,), {"predict_proba": lambda self, X, a=answer: np.array(a)})
         OneOff.predict = lambda self, X: np.repeat("a", len(X))

@@ -29,7 +29,7 @@ def test_the_row_of_the_stream_is_the_only_one(transformer: Any, value: Any, eng
     rows = np.arange(20.0).astype(object)[:, np.newaxis]
     rows[11, 0] = value
     model = make_stream_pipeline(transformer, SGDClassifier(random_state=0))
-    with pytest.raises(ModelError, match=r"answering row 11: .*olumn 0 holds") as told:
+    with pytest.raises(ModelError, match=r"predicting row 11: .*olumn 0 holds") as told:
         PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
             model, rows, [0, 1] * 10
         )

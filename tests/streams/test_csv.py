@@ -129,7 +129,9 @@ def test_decimal_commas_can_be_read(tmp_path):
 def test_free_text_is_refused(tmp_path):
     rows = "".join(f"message number {i},{i % 2}\n" for i in range(1001))
     path = csv(tmp_path, "text,class\n" + rows)
-    with pytest.raises(ValueError, match=r"'text' has more than 1,000 different texts .*HashingVector"):
+    with pytest.raises(
+        ValueError, match=r"'text' has more than 1,000 different texts .*HashingVector"
+    ):
         list(CSVStream(path, "class"))
     assert len(CSVStream(path, "class", max_categories=1001).categories["text"]) == 1001
     with pytest.raises(ValueError, match="max_categories must be an integer >= 1"):
@@ -179,7 +181,9 @@ def test_marks_of_missing_numbers_are_texts_among_texts(tmp_path, text):
 
 def test_a_column_that_begins_empty_is_said_to(tmp_path):
     path = csv(tmp_path, "s,class\n" + ",1\n" * 400_000 + "high,0\n")
-    with pytest.raises(StreamError, match=r"Row 400000 has .*'high' in column 's', .* not a number"):
+    with pytest.raises(
+        StreamError, match=r"Row 400000 has .*'high' in column 's', .* not a number"
+    ):
         list(CSVStream(path, "class"))
 
 
