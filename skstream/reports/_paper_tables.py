@@ -57,8 +57,8 @@ def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Ce
     """Return the cells of each model, one for each measure, under the first mechanism.
 
     Scores that are written alike are best together. Models that failed are never best, and none is
-    where it is not known which direction of a measure is the better one, where the models are
-    scored on different rows, or where a kappa of some model has no value.
+    where it is unknown whether a higher value of a measure is better, where the models are scored
+    on different rows, or where a kappa of some model has no value.
     """
     check_count(digits, "digits", 0)
     scores = result.scores

@@ -14,9 +14,9 @@ from skstream.utils._tables import filled
 
 @runtime_checkable
 class Comparison(Protocol):
-    """What every comparison of models says; ``isinstance`` checks that all of it is there.
+    """Interface of every comparison of models; ``isinstance`` checks for all of it.
 
-    ``str`` gives the statement to quote, with what it does not show, and ``repr`` the answer alone.
+    ``str`` gives the statement to quote, with its limitations, and ``repr`` only the conclusion.
 
     Examples
     --------
@@ -33,12 +33,12 @@ class Comparison(Protocol):
 
     @property
     def subject(self) -> str:
-        """What was compared, in words; empty where arrays were given."""
+        """What was compared, in words; empty if arrays were given."""
         ...
 
     @property
     def pvalue(self) -> float | None:
-        """P-value, at the last row of a stream; None where there is none."""
+        """P-value, at the last row of a stream; None if there is none."""
         ...
 
     @property
