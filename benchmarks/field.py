@@ -47,9 +47,11 @@ FAMILIES = {
     "naive Bayes": r"\bnb\b|NaiveBayes|GaussianNB",
     "linear": r"sgd|perceptron|Perceptron|SGD|PassiveAggressive|LogisticRegression",
 }
-#: Models that look at no column: naive guesses, also where a suite does not name them as such.
-NAIVE = ("persistent", "majority", "window-majority", "majority-window", "seasonal")
-TOLD = re.compile(r"^(skstream\.temporal:)?(augmented|TemporallyAugmented)\(")
+#: Texts of models that look at no column: naive guesses.
+GUESS = re.compile(r"(skstream\.baselines:|(persistent|majority|seasonal|random)\b(?!-reg))")
+TOLD = re.compile(
+    r"^(skstream\.temporal:)?(augmented|corrected|TemporallyAugmented|TemporalCorrection)\("
+)
 
 
 def family_of(model: str) -> str:
@@ -238,7 +240,12 @@ def field_of(folder: Path) -> dict[str, Any]:
     every = list(
         dict.fromkeys(n for e in found.values() for r in e.values() for n in r.model_names)
     )
-    naive = [n for n in every if n != OPTIMAL and n in (*suite.references, *NAIVE)]
+    naive = [
+        name
+        for name in every
+        if name != OPTIMAL
+        and (name in suite.references or GUESS.match(suite.models.get(name, name)))
+    ]
     entries = {name: entry_of(name, by_seed, naive) for name, by_seed in found.items()}
     mark_shared(entries, found)
     at_once = {

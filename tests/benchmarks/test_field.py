@@ -1,12 +1,23 @@
 """The record of the field, one's own models beside it, and the page that is made of it."""
 
+import copy
 import json
 import re
 
 import numpy as np
 import pytest
 
-from benchmarks.field import family_of, field_of, intervals, learners_of, ranked, verdict, write
+from benchmarks import field_page
+from benchmarks.field import (
+    FIELD,
+    family_of,
+    field_of,
+    intervals,
+    learners_of,
+    ranked,
+    verdict,
+    write,
+)
 from skstream import PrequentialEvaluator, RunOptions, load
 from skstream.cli import main
 from skstream.cli._from_text import make_stream, model_of
@@ -284,6 +295,56 @@ def test_a_learner_that_fails_competes_nowhere(planted):
     assert "fails" not in ranked(planted["entries"], ["file"], ())
     # Its numbers are not those of half a stream.
     assert entry["learners"]["fails"]["scores"][0] == [None]
+
+
+# -- the page
+
+
+def test_the_page_is_that_of_its_record():
+    if not FIELD.is_file():
+        pytest.skip("no record has been made yet")
+    record = json.loads(FIELD.read_text("utf-8"))
+    assert field_page.PAGE.read_text("utf-8") == field_page.page(record)
+    assert FIELD.stat().st_size < 1_000_000
+
+
+def test_another_figure_in_the_record_is_another_page(field):
+    text = field_page.page(field)
+    assert field_page.page(json.loads(json.dumps(field))) == text
+    field["entries"]["file"]["learners"]["nb"]["scores"][0] = [0.123456]
+    assert field_page.page(field) != text
+
+
+def lines_of(text, start):
+    return [line for line in text.splitlines() if line.startswith(start)]
+
+
+def test_what_is_planted_changes_the_page_as_it_must(planted):
+    text = field_page.page(planted)
+    assert "on 1 real and 0 generated\nstreams" in text  # neither the copy nor the head counts
+    assert "`copy` has the rows of `file`" in text
+    assert "Failed, and not ranked there: `fails` on file, copy, head." in text
+    peeks = lines_of(text, "| `peeks` ")[0]
+    assert "1 of 1" in peeks
+    (row,) = lines_of(text, "| file ")
+    assert "peeks 100.0" in row
+    without = copy.deepcopy(planted)
+    for entry in without["entries"].values():
+        del entry["learners"]["peeks"]
+    del without["learners"]["peeks"]
+    (row,) = lines_of(field_page.page(without), "| file ")
+    assert "nb " in row and "100.0" not in row
+    # One that beats no guess changes what the first sentence says.
+    for entry in without["entries"].values():
+        entry["learners"]["nb"] |= {"gain_is": 0}
+    assert "On 1 of 1 real streams no learner by itself" in field_page.page(without)
+    assert "On 0 of 1 real streams no learner by itself" in text
+
+
+def test_the_pictures_are_drawn(field, tmp_path, matplotlib):
+    for path in field_page.draw(field, tmp_path):
+        assert path.read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / field_page.PICTURES[0]).is_file()
 
 
 # -- equal learners
