@@ -271,6 +271,8 @@ def about_refits(field: Field) -> Iterable[str]:
             online.append(margin)
             if margin > 0:
                 wins.append(f"`{name}` ({points(margin)})")
+    if not online:
+        return
     yield (
         f"**Boosting that is refitted on the newest rows** ({listing(refits)}) is ahead of every "
         f"learner that learns row by row on {len(wins)} of {len(online)} real streams"
@@ -440,9 +442,11 @@ def other_measures(field: Field) -> Iterable[str]:
         same, n_known = 0, 0
         for entry in real:
             values = {n: field.score(entry, n, metric) for n in field.competing(entry)}
-            if values and np.isfinite(list(values.values())).all():
+            values = {n: value for n, value in values.items() if np.isfinite(value)}
+            if len(values) > 1:
                 n_known += 1
-                same += max(values, key=lambda n: values[n]) == field.best(entry)
+                best = max(values, key=lambda n: values[n])
+                same += best == field.best(entry, values)
         if n_known:
             yield (
                 "**The measure.** The learner that is best by accuracy is also the best by "
@@ -572,7 +576,8 @@ harder to beat.
 """
 ABOUT_STREAMS = """Gain: accuracy of the best learner minus that of the best guess, with its
 interval; the best of many learners is chosen after the fact, but the intervals hold for all of them
-at once. *Head*: the first rows of a longer stream. µs per row: of the best learner, on one core."""
+at once. Of a learner with chance, the interval on a real stream is that of its first seed. *Head*:
+the first rows of a longer stream. µs per row: of the best learner, on one core."""
 OWN = """## Your stream, your learner
 
 Add a stream or a learner to the suite and run it, or show a learner among those of the record, with

@@ -26,9 +26,12 @@ def against(options: argparse.Namespace, planned: Plan) -> int:
 
     The record is what `benchmarks.field` writes. A suite, where one is given, must be its suite.
     """
+    field = _read(options.against)
+    if options.list:
+        show("\n".join(field["entries"]))
+        return 0
     if not options.model:
         raise ValueError("--against needs a model: --model mine=my_module:MyModel.")
-    field = _read(options.against)
     own = list(by_name("--model", options.model))
     if taken := [name for name in own if name in field["learners"]]:
         raise ValueError(
@@ -40,6 +43,7 @@ def against(options: argparse.Namespace, planned: Plan) -> int:
     runs = [] if options.suite is None else read_suite(options.suite).runs(Path())
     of_suite = {(run.stream, str(run.seed)): without_models(run.words) for run in runs}
     more = [word for one in options.model for word in ("--model", one)]
+    more += [] if options.n_jobs is None else ["--n-jobs", str(options.n_jobs)]
     status = 0
     for name in options.stream or field["entries"]:
         results, entry = [], field["entries"][name]

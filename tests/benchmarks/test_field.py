@@ -175,6 +175,20 @@ def test_a_learner_of_the_record_has_its_own_scores_again(here, field, capsys):
     assert "Sine" not in "".join(lines)
 
 
+def test_the_streams_of_the_record_are_listed(here, field, capsys):
+    assert main(["bench", "--against", "field.json", "--list"]) == 0
+    assert capsys.readouterr().out.split() == list(field["entries"])
+
+
+def test_a_model_that_fails_is_said_and_comes_last(here, planted, capsys, monkeypatch):
+    monkeypatch.syspath_prepend(str(here))
+    words = ["bench", "--against", "field.json", "--stream", "file", "--n-jobs", "2"]
+    assert main([*words, "--model", "mine=planted_field:Peeks(fails_at=350)"]) == 2
+    said = capsys.readouterr()
+    assert "planted" in said.err
+    assert said.out.splitlines()[-1].split()[1:3] == ["*", "nan"]
+
+
 def test_the_suite_that_is_named_must_be_that_of_the_record(here, tmp_path, capsys):
     words = ["bench", "--against", "field.json", "--model", "mine=nb", "--stream", "Sine"]
     assert main([*words, "suite.toml"]) == 0
