@@ -49,6 +49,8 @@ FAMILIES = {
 }
 #: Texts of models that look at no column: naive guesses.
 GUESS = re.compile(r"(skstream\.baselines:|(persistent|majority|seasonal|random)\b(?!-reg))")
+#: Files of rows that a generator has made.
+MADE = re.compile(r"/sea_\d")
 TOLD = re.compile(
     r"^(skstream\.temporal:)?(augmented|corrected|TemporallyAugmented|TemporalCorrection)\("
 )
@@ -151,7 +153,7 @@ def entry_of(name: str, by_seed: Mapping[int, EvaluationResult], naive: Sequence
     return {
         "stream": stream,
         "delay": delay or "at once",
-        "generated": "--generator" in command and "fetch_" not in made,
+        "generated": bool(MADE.search(made)) or ("--generator" in command and "fetch_" not in made),
         "measures": first.metric_names,
         "commands": {
             str(seed): without_models(r.details.record["command"]) for seed, r in by_seed.items()

@@ -95,12 +95,27 @@ class Field:
         return self.names(generated=False)
 
     @cached_property
+    def delays(self) -> dict[str, dict[str, str]]:
+        """Entries with late labels, by how late they are among those of a stream, and by stream."""
+        found: dict[str, dict[str, str]] = {"the shorter delay": {}, "the longer delay": {}}
+        for stream in self.real:
+            late = [
+                name
+                for name in self.names(generated=False, late=True)
+                if self.entries[name]["stream"] == stream
+            ]
+            late.sort(key=self._delay)
+            if late:
+                found["the shorter delay"][stream] = late[0]
+            if len(late) > 1:
+                found["the longer delay"][stream] = late[-1]
+        return found
+
+    @cached_property
     def late(self) -> list[str]:
-        """Real streams with late labels, each once: by its own delay, or else its longest."""
-        found = {}
-        for name in sorted(self.names(generated=False, late=True), key=self._delay):
-            found[self.entries[name]["stream"]] = name
-        return [found[stream] for stream in self.real if stream in found]
+        """Real streams with late labels, each once, by its longest delay."""
+        shorter, longer = self.delays.values()
+        return list({**shorter, **longer}.values())
 
     def _delay(self, name: str) -> float:
         rows = self.entries[name]["delay"].removeprefix("late")
@@ -283,11 +298,8 @@ def about_refits(field: Field) -> Iterable[str]:
 
 def about_delays(field: Field) -> Iterable[str]:
     """What changes when labels are late."""
-    by_delay = defaultdict(list)
-    for name, one in field.entries.items():
-        if one["delay"] != "at once" and not one["same_rows_as"] and one["stream"] in field.entries:
-            by_delay[one["delay"], one["generated"]].append(name)
-    for (delay, generated), entries in by_delay.items():
+    for which, by_stream in field.delays.items():
+        entries = [name for stream, name in by_stream.items() if stream in field.entries]
         taus: list[float] = []
         losses: list[float] = []
         last: list[float] = []
@@ -303,11 +315,11 @@ def about_delays(field: Field) -> Iterable[str]:
             kept += field.best(now, names) == field.best(entry, names)
             last.append(field.score(now, "persistent") - field.score(entry, "persistent"))
         if taus:
-            kind = "generated" if generated else "real"
             lost, lost_by_last = percent(median(losses)), percent(median(last))
             yield (
-                f"**{delay_words(delay)}, on {plural(len(taus), f'{kind} stream')}**: the learner "
-                f"that was best at once still is on {kept}; the rank correlation of the two orders "
+                f"**Labels that are late** by {which} ({delay_words(entries)}): on "
+                f"{plural(len(taus), 'real stream')} the learner that was best at once still is "
+                f"on {kept}; the rank correlation of the two orders "
                 f"(Kendall's tau) is {np.nanmedian(taus):.2f} in the median and "
                 f"{np.nanmin(taus):.2f} at least. The median learner loses {lost} points of "
                 f"accuracy at arrival, and the last known label {lost_by_last} (medians over the "
@@ -315,12 +327,10 @@ def about_delays(field: Field) -> Iterable[str]:
             )
 
 
-def delay_words(delay: str) -> str:
-    """A delay in words."""
-    rows = delay.removeprefix("late")
-    if rows.isdigit():
-        return f"Labels {rows} {'row' if rows == '1' else 'rows'} late"
-    return "Labels late by the stream's own delay" if delay == "natural" else f"Labels {delay}"
+def delay_words(entries: Sequence[str]) -> str:
+    """Streams, with how many rows late their labels are."""
+    words = [name.replace("+late", " ").replace("+", " ") for name in entries]
+    return f"rows: {', '.join(words)}"
 
 
 def about_truth(field: Field) -> Iterable[str]:
@@ -438,10 +448,14 @@ def other_seeds(field: Field) -> Iterable[str]:
 def other_measures(field: Field) -> Iterable[str]:
     """Whether the winner depends on the measure."""
     for metric in ("gmean", "average_precision"):
-        real = [e for e in field.real if metric in field.entries[e]["measures"]]
+        full = {
+            e: next((one for one in field.entries[e]["measures"] if one.startswith(metric)), "")
+            for e in field.real
+        }
+        real = [entry for entry, name in full.items() if name]
         same, n_known = 0, 0
         for entry in real:
-            values = {n: field.score(entry, n, metric) for n in field.competing(entry)}
+            values = {n: field.score(entry, n, full[entry]) for n in field.competing(entry)}
             values = {n: value for n, value in values.items() if np.isfinite(value)}
             if len(values) > 1:
                 n_known += 1
@@ -450,8 +464,7 @@ def other_measures(field: Field) -> Iterable[str]:
         if n_known:
             yield (
                 "**The measure.** The learner that is best by accuracy is also the best by "
-                f"{metric} on {same} of {n_known} real streams. (kappa_m and kappa_temporal "
-                "compare with a guess and leave the order within a stream as it is.)"
+                f"{metric} on {same} of {n_known} real streams that have it."
             )
 
 
@@ -591,7 +604,8 @@ python -m benchmarks.field_page --record mine.json --page mine.md
 skstream bench --against docs/field.json --model mine=my_module:MyModel --stream {stream}
 ```
 
-The last line refuses rows whose checksums are not those of the record ([Benchmark
+Real streams are files in the folder that the environment variable SKSTREAM_DATA names. The last
+line refuses rows whose checksums are not those of the record ([Benchmark
 suites](benchmark_suites.md#your-model-in-the-table-of-a-stream))."""
 
 
@@ -624,7 +638,7 @@ def page(record: Mapping[str, Any]) -> str:
         ABOUT_STREAMS + shared_words(field),
         "## Every learner",
         f"Over the {len(real)} real streams with labels at once; *with late labels*: over those of "
-        "them that were also run with late labels, each with its own delay, or else its longest. "
+        f"them that were also run with late labels, each by its longest delay ({len(field.late)}). "
         "Average ranks say nothing about the size of a difference; a learner that failed or was "
         "not run on some stream has none. µs per row and MB are medians over the streams; what "
         "learners share, such as a scaler, is timed with the first of them.",
