@@ -24,11 +24,13 @@ class Declined(Exception):
     ----------
     reason : str
         Why, in a sentence without a full stop, for the user: "float32 rows have no kernel".
+    least : int, default=0
+        Rows of a block for which to try again.
     """
 
-    def __init__(self, reason: str):
+    def __init__(self, reason: str, least: int = 0):
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.least = reason, least
 
 
 class NotFittedYet(Declined):
@@ -225,7 +227,7 @@ class ByKernel:
         self._reason = ""  # why some rows are executed by the loop
         self._not_yet = ""  # why all are, until the first rows have been learnt
         self.may_come = False
-        self._n_declined = 0  # parts declined one after the other
+        self._n_declined = self._least = 0  # parts declined one after the other; rows to try again
         self._n_waiting = 0  # parts before the next try
         self._n_rows = self._n_rows_of_retry = _MOST_ROWS
         self._was_used = False
@@ -295,10 +297,10 @@ class ByKernel:
         self.may_come, self._n_declined, self._n_waiting = True, 0, 0
         self._n_rows = self._n_rows_of_retry = self._task.n_warmup
 
-    def look_again(self, estimator: Any) -> None:
+    def look_again(self, estimator: Any, n_rows: int) -> None:
         """Look for a kernel before the next part, if it is time for the next try."""
         self._n_waiting -= 1
-        if self.may_come and self._n_waiting < 0:
+        if self.may_come and self._n_waiting < 0 and n_rows >= self._least:
             self.look_for(estimator)
 
     def rows_at_once(self) -> int:
@@ -353,6 +355,7 @@ class ByKernel:
             self._reason = self._reason or declined.reason
             self._n_waiting = min(2**self._n_declined, _MOST_WAITING) - 1
             self._n_declined += 1
+            self._least = declined.least
             self._n_rows = self._n_rows_of_retry
             return None, n_rows > 2 * self._n_rows
         except LoopFailed as failure:

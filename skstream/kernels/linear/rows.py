@@ -274,15 +274,12 @@ def check_bounded(margins: Floats, answers: Floats, W: Floats, b: Floats) -> Non
     """Decline numbers of rows, or weights, that are not finite."""
     # A number that is not finite makes the decision values of its row so: there are fewer of
     # them to look at. Where they overflow, BLAS may come to another answer.
-    if not (_are_finite(margins) and _are_finite(answers)):
+    n_finite = np.count_nonzero(np.isfinite(margins)) + np.count_nonzero(np.isfinite(answers))
+    if n_finite < margins.size + answers.size:
         raise Declined("rows or decision values that are not finite have no kernel")
     # Weights that stop being finite never are again; scikit-learn raises an error then.
-    if not (_are_finite(W) and _are_finite(b)):
+    if np.count_nonzero(np.isfinite(W)) + np.count_nonzero(np.isfinite(b)) < W.size + b.size:
         raise Declined("weights that grow beyond all bounds have no kernel")
-
-
-def _are_finite(values: Floats) -> bool:
-    return np.count_nonzero(np.isfinite(values)) == values.size
 
 
 def _renumber(
