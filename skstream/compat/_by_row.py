@@ -148,7 +148,7 @@ class ClassifierByRow(ClassifierMixin, ByRow):
         y : array-like of shape (n_rows,)
             Their labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
+            All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_rows,), default=None
             Non-negative weights. A row of weight 0 is not learnt; a model that takes no weights
             learns a row of weight k k times.
@@ -161,8 +161,8 @@ class ClassifierByRow(ClassifierMixin, ByRow):
         Raises
         ------
         ValueError
-            If `classes` is missing at the first call, a label is not among them, or the rows
-            have another width than before.
+            If `classes` is missing in the first call, a label is not among them, or the rows have a
+            different number of columns than before.
         """
         first = not hasattr(self, "model_")
         X = check_rows(self, X, reset=first, texts=True)
@@ -214,7 +214,8 @@ class RegressorByRow(RegressorMixin, ByRow):
         Raises
         ------
         ValueError
-            If a target is no finite number, or the rows have another width than before.
+            If a target is no finite number, or the rows have a different number of columns than
+            before.
         """
         X = check_rows(self, X, reset=not hasattr(self, "model_"), texts=True)
         self._learn(X, check_targets(self, y), sample_weight)

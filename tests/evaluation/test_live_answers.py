@@ -139,7 +139,7 @@ def test_a_late_row_is_answered_when_it_is_asked():
             HoldoutEvaluator("auc", holdout="next", every=2),
             {"p": Persistent(), "svm": SGDClassifier()},
             "predict_proba",
-            "no probabilities of model 'svm'",
+            "no probabilities for model 'svm'",
         ),
     ],
 )

@@ -237,7 +237,7 @@ class ModelRun:
             return None, marked(answers, wrong, self.task, first=first)
         place = int(wrong.argmax())
         self.n_unanswered += 1
-        failure = LoopFailed("answering", place)
+        failure = LoopFailed("predicting", place)
         failure.__cause__ = BadAnswer(words_of_gap(answers[place], self.task))
         return failure, answers[:place]
 
@@ -266,7 +266,7 @@ def failed_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, int, str
     """Return the rows of the call that failed, the one to name, and where that is, in words."""
     numbers, bounds, checkpoint = block.ask_rows, block.groups, block.checkpoint
     X, index = block.ask_X, block.ask_index
-    if failure.action == "learning":
+    if failure.action == "training on":
         numbers, bounds, checkpoint = block.learn_rows, block.batches, None
         X, index = block.learn_X, block.learn_index
     begin, end = failure.index, failure.index + 1
@@ -294,8 +294,8 @@ def words_of_gap(answer: Any, task: Task) -> str:
     )
     if task.n_scores and answer[0] >= 0:
         shown = ", ".join(map(str, answer[1:].tolist()))
-        return f"its {task.scores} gave NaN ({shown}) beside a label.{advice}"
-    return f"it gave no answer (None or NaN) where one was asked.{advice}"
+        return f"its {task.scores} gave NaN ({shown}) for a labelled row.{advice}"
+    return f"its prediction was missing (None or NaN).{advice}"
 
 
 HeldOut = Callable[[np.ndarray], tuple[Any, np.ndarray]]

@@ -154,7 +154,7 @@ class DelayedRun(EvaluationRun):
         ids, X, first_row = as_ids(ids), as_rows(X, first_row=self.n_rows), self.n_rows
         n = X.shape[0]
         if len(ids) != n:
-            raise ValueError(f"There are {n} rows and {len(ids)} ids.")
+            raise ValueError(f"There are {n} rows, but {len(ids)} ids.")
         self._check_columns(X)
         if not n:  # as an empty frame of a queue
             return self._at_arrival([], first_row, np.arange(n), method)
@@ -168,15 +168,15 @@ class DelayedRun(EvaluationRun):
         if state.n_dated:  # rows of a stream: labels come by themselves
             if state.n_due(rows.arrival[-1]) > state.n_due(rows.arrival[0]):
                 raise ValueError(
-                    "Labels of earlier rows, whose time is known, come between the times of "
-                    "these rows. Ask in one call about the rows between two labels."
+                    "Labels of earlier rows, whose time is known, come between the times of these "
+                    "rows. Make one call for the rows between two labels."
                 )
             self._take_event(self._note, TimePassed(float(rows.arrival[0])))
         try:
             step, answered = self._ask(rows)
         except ModelError as error:
             its_id = ids[error.row - self.n_rows]
-            error.add_note(f"The row has the id {its_id!r}. No row of the call waits.")
+            error.add_note(f"The row has the id {its_id!r}. No row of the call was added.")
             raise
         self._clock, self._last_in_table = clock, last
         self._commit(step, partial(self._note_asked, rows))
@@ -276,7 +276,7 @@ class DelayedRun(EvaluationRun):
         check_choice(on_unknown, "on_unknown", ("error", "ignore"))
         ids, codes = as_ids(ids), encoded_labels(y, self._space)
         if len(ids) != len(codes):
-            raise ValueError(f"There are {len(ids)} ids and {len(codes)} labels.")
+            raise ValueError(f"There are {len(ids)} ids, but {len(codes)} labels.")
         weight = label_weights(sample_weight, len(ids))
         clock = self._clock
         if t is not None:

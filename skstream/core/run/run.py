@@ -162,13 +162,13 @@ class EvaluationRun(Exclusive):
         self._heard = []
         broken = self._engine.is_inconsistent or self._has_failed
         if self.is_closed and not broken:
-            raise RuntimeError("The run is closed: the stream has ended. Start another.")
+            raise RuntimeError("The run is closed: the stream has ended. Start a new run.")
         if broken:
             raise RuntimeError(
-                "The run was stopped in the middle of a row by a model that failed, another error, "
-                "or an interrupt: result() gives what came before, but it cannot go on. Go on from "
-                "a saved checkpoint (load_run), or start another; with error_score=nan the other "
-                "models go on without the one that fails."
+                "The run was stopped in the middle of a row by a failed model, another error, or "
+                "an interrupt: result() returns the scores before, but the run cannot continue. "
+                "Continue from a saved checkpoint (load_run), or start a new run; with "
+                "error_score=nan the other models continue without the failed one."
             )
 
     @property
@@ -217,7 +217,7 @@ class EvaluationRun(Exclusive):
             if first > done and not was_closed:
                 self.feed(chunk.part(n_done, n_rows) if n_done else chunk, on_rows)
         if first < done or (was_closed and first > done):
-            raise _changed(f"it has {first:,} rows, and the run had read {done:,}")
+            raise _changed(f"it has {first:,} rows, but the run had read {done:,}")
         if read is not None and taken is not None:
             self._check_same(read.sums(), taken)
         if not was_closed:
@@ -234,7 +234,7 @@ class EvaluationRun(Exclusive):
         ]
         if found != known or other:
             raise _changed(
-                f"the types of its columns are {found.types} in a {found.kind}, and were "
+                f"the types of its columns are {found.types} in a {found.kind}, but were "
                 f"{known.types} in a {known.kind}"
             )
 
@@ -283,7 +283,7 @@ class EvaluationRun(Exclusive):
         y : array-like of shape (n_rows,)
             Labels or targets; None or NaN where missing, if the evaluator allows it.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring. From the first call with weights on, models learn all
+            Weights for training and scoring. From the first call with weights on, models learn all
             rows with weights, 1 where a call has none.
         arrival : array-like of shape (n_rows,), default=None
             When the rows came, as datetimes that never go back; needed where the forgetting or
@@ -369,7 +369,7 @@ class EvaluationRun(Exclusive):
         for name, _ in self._places if method == "predict_proba" else ():
             if self._settings.score_methods.get(name) != method:
                 raise ValueError(
-                    f"This run has no probabilities of model {name!r}. {PROBABILITIES}"
+                    f"This run has no probabilities for model {name!r}. {PROBABILITIES}"
                 )
 
     def _by_model(self, lanes: Any) -> dict[str, np.ndarray]:
@@ -414,8 +414,8 @@ class EvaluationRun(Exclusive):
             rows = replace(rows, came=came, time=clock(came) if self._counts_time else None)
         elif self._counts_time and rows.n_rows:
             raise ValueError(
-                "The forgetting or record_every counts time, and the rows do not say when they "
-                "came: pass arrival=."
+                "forgetting or record_every counts time, but the rows have no arrival times: pass "
+                "arrival=."
             )
         return rows
 
@@ -488,8 +488,8 @@ class EvaluationRun(Exclusive):
             except Exception as error:
                 if self.is_live:
                     error.add_note(
-                        "The rows and labels of this call have been taken. They will be scored "
-                        "when result() is called, once this can be done."
+                        "The rows and labels of this call were accepted. They will be scored by "
+                        "result(), once that is possible."
                     )
                 raise
         if self._has_failed:
