@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from skstream.compat._river import seeded
 from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block
-from skstream.core.engine.kernel import ROWS_OF_RETRY, Declined
+from skstream.core.engine.kernel import MOST_ALONE, Declined
 from skstream.kernels.input import (
     EXACT_OR_SINGLE,
     Columns,
@@ -449,9 +449,6 @@ def _read_splitters(tree: Tree, slot: int, splitters: list[Any], number_of: Any)
 
 _LARGEST = 1e150  # the squares of larger numbers overflow, which is an error in River
 _LARGEST_WHOLE = 2.0**53
-#: Rows one after another that come alone before a tree is left to River, which is faster for them;
-#: and at the beginning.
-_MOST_ALONE = 16, 1
 
 
 class _Form(Protocol):
@@ -514,7 +511,8 @@ class RiverKernel(MemoryKernel):
         assert found is not None
         self._labels = class_labels(task).tolist()
         self._form: _Form = found[1](estimator, self._labels)
-        self._n_blocks = self._n_alone = 0
+        if isinstance(self._form, TreeForm):
+            self.most_alone = MOST_ALONE
 
     def _read(self) -> None:
         """Take nothing yet: a model of River need not say which columns it knows."""
@@ -542,11 +540,6 @@ class RiverKernel(MemoryKernel):
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if not block.n_learns and not block.n_asks:
             return state, self._answers(np.empty((0, len(self._labels))), np.empty(0, np.int64))
-        self._n_blocks += 1
-        self._n_alone = self._n_alone + 1 if max(block.n_learns, block.n_asks) == 1 else 0
-        most = _MOST_ALONE[self._n_alone == self._n_blocks]
-        if self._n_alone > most and isinstance(self._form, TreeForm):
-            raise Declined("River is faster where rows come one at a time", ROWS_OF_RETRY)
         is_new = state.memory is None and not is_fitted(self.estimator)
         if is_new and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
