@@ -576,16 +576,11 @@ def _with_common_parameters(text: str, names: Sequence[str]) -> str:
     return f"{before}{heading}{described}{rest}{after}"
 
 
-def refuse_unknown(
-    kind: type,
-    given: Mapping[str, Any],
-    error: type[Exception],
-    elsewhere: Mapping[str, str] = _ELSEWHERE,
-) -> None:
+def refuse_unknown(kind: type, given: Any, error: type[Exception], names: Any = None) -> None:
     """Raise an error that says what to pass in the place of a parameter that there is not."""
     known = signature(kind).parameters
     for name in [one for one in given if one.partition("__")[0] not in known]:
-        ours = elsewhere.get(name, "")
+        ours = (names or _ELSEWHERE).get(name, "")
         kinds = StreamEvaluator.__subclasses__()
         having = [f" {one.__name__} has it." for one in kinds if name in signature(one).parameters]
         hint = having[0] if having else did_you_mean(name, known)
