@@ -17,10 +17,10 @@ Command = Callable[[argparse.Namespace], int]
 
 #: Rows between two checkpoints at which held-out rows are asked.
 EVERY = 1000
-#: Options of `evaluate` that say what a stream is, and what values of theirs are lists.
+#: Options of `evaluate` that a stream of a suite may have: what it is, and how it is evaluated.
 OPTIONS_OF_STREAMS = (
     *("file", "generator", "target", "exclude", "time", "label-time", "delay", "delay-unit"),
-    *("n-rows", "read"),
+    *("n-rows", "read", "bins", "metric", "set"),
 )
 
 DESCRIPTION = """\
