@@ -1,4 +1,4 @@
-"""Four things that were found in River's trees, reproduced; docs/trees.md has the words for them.
+"""Four things that were found in River's trees, reproduced; docs/trees_in_detail.md has the words.
 
 python -m benchmarks.river_findings
 """

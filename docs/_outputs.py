@@ -32,6 +32,8 @@ PROJECT = HERE.parent
 KEPT = PROJECT / "build" / "docs-outputs"
 #: Pictures lie among the sources, where Sphinx looks for them; git ignores the folder.
 PICTURES = HERE / "outputs"
+#: So wide in inches are pictures of the pages and of the gallery that texts are read on a phone.
+PICTURE_INCHES = (6.8, 4.2)
 #: The pages that are run for a quick site: the tests run the blocks of all.
 QUICK = {"first_steps"}
 #: A block of Python, and what may follow it by hand: an output, pictures.
@@ -42,6 +44,13 @@ BLOCK = re.compile(
 # Blocks read real streams by their bare names, as a user would in the folder of the data.
 DATA_FILE = re.compile(r"\"([\w]+\.parquet)\"")
 DATA = Path(os.environ.get("SKSTREAM_DATA", PROJECT.parent / "shared" / "data"))
+
+
+def size_pictures(gallery_conf: dict[str, Any], file: str) -> None:
+    """Set the size of the pictures of the gallery, before each example."""
+    from matplotlib import pyplot
+
+    pyplot.rcParams["figure.figsize"] = PICTURE_INCHES
 
 
 def blocks_of(text: str) -> list[str]:
@@ -68,6 +77,8 @@ def execute(name: str, blocks: Sequence[str], folder: Path) -> list[dict[str, An
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+
+    pyplot.rcParams["figure.figsize"] = PICTURE_INCHES
 
     os.chdir(folder)
     for file in DATA.glob("*.parquet"):

@@ -110,6 +110,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "within_subsection_order": "ExampleTitleSortKey",
     "image_scrapers": ("matplotlib",),
+    "reset_modules": ("matplotlib", "_outputs.size_pictures"),
 }
 
 

@@ -62,11 +62,11 @@ def check_result(result: Any) -> None:
     n_folds, n_rows = result.n_folds, len(result.checkpoints)
     measured = {str({name: [*one] for name, one in of.items()}) for of in result.values.values()}
     if len(measured) > 1 or [*result.measures] != result.metric_names:
-        raise ValueError("its models have not the same measures")
+        raise ValueError("its models have different measures")
     n_bins = (len(result.bins),) if isinstance(result, DelayedResult) else ()
     check_types(result.parameters.get("n_warmup", 0), int, "n_warmup")
     if len(result.folds) != n_folds or any(len(n) != n_folds for n in result.failed_at.values()):
-        raise ValueError(f"its curves have {n_folds} folds, and it names others")
+        raise ValueError(f"its curves have {n_folds} folds, and the file names others")
     check_array(result.checkpoints, "checkpoints", COUNTS, (None,))
     if result.times is not None:
         check_array(result.times, "times", TIMES, (n_rows,))
@@ -123,17 +123,18 @@ _CLASSES = CLASSES | {one.__name__: one for one in (*_STUDIES, StudiedDetector)}
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
-    """Load a saved result or study. No code in it is executed.
+    """Load a saved result or study. No code in the file is executed.
 
-    Checkpoints of runs and searches hold models, and are loaded with `load_run`.
+    Checkpoints of runs and searches contain models; load them with `load_run`.
 
     Parameters
     ----------
     path : str or path-like
-        File that the ``save`` of a result or a study has written.
+        File written by the ``save`` method of a result or a study.
     max_bytes : int, default=None
-        Most bytes of memory that the arrays of a file may take, against small files made to fill
-        it. None: one GiB, or a hundred times the size of the file if that is more.
+        Most bytes of memory that the arrays of the file may take, as protection against small files
+        made to fill the memory. None: one GiB, or a hundred times the size of the file if that is
+        more.
 
     Returns
     -------
@@ -145,12 +146,12 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     FileNotFoundError
         If there is no such file or folder.
     ValueError
-        If it holds something else, is damaged or incomplete, or has a format that this version does
-        not know; or if nothing has finished yet in a folder.
+        If the file contains something else, is damaged or incomplete, or has a format that this
+        version does not know; or if nothing has finished yet in a folder.
 
     See Also
     --------
-    load_run : Loads a run, to go on with it.
+    load_run : Loads a run in order to continue it.
 
     Examples
     --------
@@ -235,9 +236,9 @@ def _read(path: Path, what: str, max_bytes: int | None) -> tuple[Arrays, dict[st
                 max_bytes = max(USUAL_BYTES, USUAL_RATIO * path.stat().st_size)
             if n_bytes > max_bytes:
                 raise _TooLarge(
-                    f"{path} takes {n_bytes:,} bytes of memory, more than {max_bytes:,}: a small "
-                    "file from elsewhere may have been made to fill the memory. If you trust it, "
-                    f"load it with max_bytes={n_bytes}."
+                    f"{path} takes {n_bytes:,} bytes of memory, more than {max_bytes:,}: it may "
+                    "have been made to fill the memory. If you trust the file, load it with "
+                    f"max_bytes={n_bytes}."
                 )
             damaged = archive.testzip()  # compares every checksum; reading arrays may not do so
             if damaged is not None:

@@ -69,17 +69,18 @@ def check_can_be_fitted(estimator: Any) -> None:
         raise TypeError(f"{estimator.__name__} is a class; pass an instance, {kind}().")
     if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
         raise TypeError(
-            f"PeriodicRefit needs a classifier or regressor with fit and predict, and {kind} has "
+            f"PeriodicRefit needs a classifier or regressor with fit and predict, but {kind} has "
             f"no {'predict' if hasattr(estimator, 'fit') else 'fit'}. Put a transformer into a "
             "pipeline that ends in a model."
         )
     if isinstance(estimator, FrozenEstimator):
         raise TypeError(
-            "PeriodicRefit fits a copy again and again, and FrozenEstimator never changes. Pass "
-            "the model inside it to refit that, or FrozenEstimator alone to judge it as fitted."
+            "PeriodicRefit fits a copy again and again, but a FrozenEstimator never changes. Pass "
+            "the model inside it to refit that model, or the FrozenEstimator alone to evaluate it "
+            "as fitted."
         )
     if not (is_classifier(estimator) or is_regressor(estimator)):
-        raise TypeError(f"PeriodicRefit needs a classifier or regressor, and {kind} is neither.")
+        raise TypeError(f"PeriodicRefit needs a classifier or regressor, but {kind} is neither.")
 
 
 def weight_name(estimator: Any) -> str:
@@ -110,9 +111,9 @@ def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) ->
         return values
     if method == "decision_function" and len(own) > 2 and _decides_pairs(model):
         raise ValueError(
-            f"The last refit has seen {len(own)} of {len(known)} classes, and its decision values "
-            "are those of pairs of classes (decision_function_shape='ovo'), which have no place "
-            "among those of all classes. Use decision_function_shape='ovr'."
+            f"The last refit saw {len(own)} of {len(known)} classes, and its decision values are "
+            "for pairs of classes (decision_function_shape='ovo'), which cannot be aligned with "
+            "all classes. Use decision_function_shape='ovr'."
         )
     columns = [known.index(label) for label in own]
     if method == "predict_proba":
@@ -251,17 +252,17 @@ def warn_if_scored_in_one_call(model: Any, n_rows: int) -> None:
     kind, name = type(asked).__name__, type(model).__name__
     advice = (
         "Use scoring=skstream.prequential_scorer(...), or leave scoring at its default: the "
-        "model's own score(X, y) shows it each label before the next row."
+        "model's own score(X, y) reveals each label before the next row."
     )
     if type(asked).score.__module__ == "sklearn.base":
         advice = (
-            f"{kind} asks for all rows at once, whatever scoring is. Put it inside, as "
+            f"{kind} predicts all rows at once, whatever scoring is. Put it inside, as in "
             f"TemporallyAugmented(PeriodicRefit({kind}(...), every=1000)), or use a wrapper of "
             "skstream, such as OnlineBagging."
         )
     warn(
-        f"A scorer calls {name} for {n_rows:,} rows at once. All of them get the label learnt last "
-        f"as previous label, so the score says little about the model. {advice}",
+        f"A scorer calls {name} for {n_rows:,} rows at once. All of them get the newest training "
+        f"label as previous label, so the score says little about the model. {advice}",
         StaleLabelWarning,
     )
 
@@ -318,8 +319,8 @@ class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
         is_kind = is_classifier if self._kind == "classifier" else is_regressor
         if not is_kind(as_learner(self.estimator)):
             raise TypeError(
-                f"{type(self).__name__} needs a {self._kind}. "
-                f"Got {type(self.estimator).__name__}, which is none."
+                f"{type(self).__name__} needs a {self._kind}. Got {type(self.estimator).__name__}, "
+                "which is not one."
             )
 
     def set_params(self, **params: Any) -> Self:
@@ -452,7 +453,7 @@ class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "MetaClassifier":
-        """Learn rows in their order.
+        """Train on rows in their order.
 
         Parameters
         ----------
@@ -461,11 +462,11 @@ class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
         y : array-like of shape (n_rows,)
             Their labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
+            All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt and changes nothing. Where the
-            inner model takes no weights, it sees a row of weight k repeated k times; here the
-            row still counts as one, with weight k.
+            Non-negative weights. A row of weight 0 is skipped and changes nothing. Where the inner
+            model takes no weights, it sees a row of weight k repeated k times; here the row still
+            counts as one, with weight k.
 
         Returns
         -------
@@ -477,8 +478,8 @@ class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
         TypeError
             If the inner model is no classifier with the methods needed.
         ValueError
-            If `classes` is missing at the first call, a label is not among them, or the rows
-            have another width than before.
+            If `classes` is missing in the first call, a label is not among them, or the rows have a
+            different number of columns than before.
         """
         first = not self.__sklearn_is_fitted__()
         if first:
@@ -547,9 +548,9 @@ class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
         for part in learning_parts(self.estimator) if self._makes_fresh_models else ():
             if getattr(type(part), "_rows_are_time", False) is True:
                 return (
-                    f"replaces models by fresh ones, and a fresh {type(part).__name__} counts its "
-                    "rows from the first one again: it would answer for other rows. Evaluate it "
-                    "alone, beside the other models."
+                    f"replaces models with fresh ones, and a fresh {type(part).__name__} counts "
+                    "its rows from the start again: it would predict for other rows. Evaluate it "
+                    "on its own, next to the other models."
                 )
         return None
 
@@ -573,9 +574,9 @@ class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
 
     def _other_classes(self, model: Any, inner: NDArray[Any]) -> str:
         return (
-            f"The {type(model).__name__} in this {type(self).__name__} knows the classes "
+            f"The {type(model).__name__} in this {type(self).__name__} has the classes "
             f"{inner.tolist()}, but the classes here are {self.classes_.tolist()}. Fit the inner "
-            f"model with these classes, or pass its classes as classes=."
+            "model with these classes, or pass its classes as classes=."
         )
 
     def _route_weight(self, model: Any, weight: Any) -> Any:

@@ -23,12 +23,12 @@ Floats = NDArray[np.float64]
 
 
 class DriftReset(InnerMethods, MetaClassifier):
-    """Classifier that is replaced by a fresh one when a drift detector raises an alarm.
+    """Replace a classifier with a fresh one when a drift detector raises an alarm.
 
-    Right before the model inside learns a row, it is asked about it, and the detector reads whether
-    the answer was wrong (1) or right (0). On an alarm a fresh model takes its place, one that has
-    learnt only the rows since the detector's warning began, the row of the alarm included. Where
-    there was no warning, it has learnt the row of the alarm alone.
+    Right before the inner model is trained on a row, it predicts that row, and the detector reads
+    whether the prediction was wrong (1) or right (0). On an alarm a fresh model takes its place,
+    trained only on the rows since the detector's warning began, including the row of the alarm.
+    Without a warning, it is trained on the row of the alarm alone.
 
     With naive Bayes and `DDM` this is the "DDM" of the papers, with naive Bayes and `RandomAlarm`
     their "DDM-random".
@@ -38,18 +38,18 @@ class DriftReset(InnerMethods, MetaClassifier):
     estimator : classifier
         Model with ``partial_fit``; every fresh model is a copy.
     detector : DriftDetector or None, default=None
-        Detector that reads the losses; a copy is used that has read nothing. None: ``DDM()``.
+        Detector that reads the losses; a fresh copy is used. None: ``DDM()``.
     warm_up : int, default=30
-        Number of rows, at least 0, learnt after the start and after every reset before the detector
-        reads losses again.
+        Number of training rows, at least 0, after the start and after every reset before the
+        detector reads losses.
 
     Attributes
     ----------
     estimator_ : classifier
-        The fitted model inside.
+        The fitted inner model.
     background_estimator_ : classifier or None
-        While the detector warns, the model that has learnt the rows since the warning began; it
-        takes the place of `estimator_` on an alarm. None where there is no warning.
+        While the detector warns, the model trained on the rows since the warning began; it takes
+        the place of `estimator_` on an alarm. None if there is no warning.
     classes_ : ndarray of shape (n_classes,)
         Sorted labels.
     detector_ : DriftDetector
@@ -57,12 +57,12 @@ class DriftReset(InnerMethods, MetaClassifier):
     n_resets_ : int
         How often the model was replaced.
     n_rows_since_reset_ : int
-        Rows learnt after the last row of an alarm, or since the start; those of weight 0 do not
+        Training rows after the last row of an alarm, or since the start; rows of weight 0 do not
         count.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where they have any.
+        Names of the features, if they have any.
 
     See Also
     --------
@@ -71,20 +71,20 @@ class DriftReset(InnerMethods, MetaClassifier):
 
     Notes
     -----
-    Rows are not kept: while the detector warns, a second model learns beside the first, so that
-    memory is that of two models however long a warning lasts. When the warning ends without an
-    alarm, it is dropped.
+    Rows are not stored: while the detector warns, a second model is trained alongside the first, so
+    memory is that of two models however long a warning lasts. If the warning ends without an alarm,
+    the second model is dropped.
 
-    A fresh model is one that has learnt a row, so that it can always be asked. In MOA's
-    implementation it learns the row of the alarm, too.
+    A fresh model is always trained on at least one row, so that it can predict. In MOA's
+    implementation, too, it is trained on the row of the alarm.
 
-    A row of weight 0 is not learnt, and the detector does not read it; other weights reach the
-    model, but the detector counts every row once. The detector starts again by itself after an
-    alarm; it is never reset, so that random alarms do not repeat themselves.
+    Rows of weight 0 are skipped, also by the detector; other weights are passed to the model, but
+    the detector counts every row once. The detector restarts by itself after an alarm; it is never
+    reset from outside, so that random alarms do not repeat themselves.
 
-    The rows of one call of ``partial_fit`` are all asked (not in the first call, where nothing is
-    known yet), then all are learnt at once; an alarm divides the call, and the rows after it are
-    treated as those of another call. An evaluator makes a call for each row.
+    In one call of ``partial_fit``, all rows are predicted first (except in the first call, before
+    any training), then the model is trained on all of them at once; an alarm divides the call, and
+    the rows after it are treated as another call. An evaluator makes one call per row.
 
     A new `detector` is used from the next ``fit`` on, a new `estimator` from the next reset or
     ``fit`` on.
@@ -138,13 +138,13 @@ class DriftReset(InnerMethods, MetaClassifier):
         self.warm_up = warm_up
 
     def set_params(self, **params: Any) -> "DriftReset":
-        """Set parameters; those of the inner model also where it is fitted.
+        """Set parameters; those of the inner model also apply to its fitted copy.
 
         Parameters
         ----------
         **params : dict
-            Parameters; those of the inner model as ``estimator__parameter``, those of a detector
-            that was given as ``detector__parameter``.
+            Parameters; those of the inner model as ``estimator__parameter``, those of a given
+            detector as ``detector__parameter``.
 
         Returns
         -------
@@ -154,15 +154,15 @@ class DriftReset(InnerMethods, MetaClassifier):
         Raises
         ------
         ValueError
-            If there is no such parameter, or a parameter of the detector is set where none was
+            If there is no such parameter, or a parameter of the detector is set but no detector was
             given.
         """
         inner = [name for name in params if name.startswith("detector__")]
         if inner and params.get("detector", self.detector) is None:
             raise ValueError(
-                f"{inner[0]} cannot be set: this DriftReset has detector=None, which stands for a "
-                "DDM() of its own. To set or search the parameters of a detector, pass the "
-                "detector: DriftReset(..., detector=DDM())."
+                f"{inner[0]} cannot be set: this DriftReset has detector=None, which means a "
+                "default DDM(). To set or search the parameters of a detector, pass one: "
+                "DriftReset(..., detector=DDM())."
             )
         super().set_params(**params)
         return self

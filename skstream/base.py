@@ -61,7 +61,8 @@ _KEYWORDS = "**"
 class StaleLabelWarning(UserWarning):
     """A scorer has a model that uses the previous label predict many rows in one call.
 
-    Their labels are not known then: the previous label of all rows is the one learnt last.
+    The labels of these rows are not known yet, so all rows share one previous label: the newest
+    label the model was trained on.
 
     See Also
     --------
@@ -76,7 +77,7 @@ class StaleLabelWarning(UserWarning):
 
 
 def asks_row_by_row(estimator: Any) -> bool:
-    """Whether a model uses its answer to one row of a call as a label for the next rows.
+    """Whether a model uses its prediction for one row of a call as a label for the next rows.
 
     A model in ``previous_label="predicted"`` mode does. What it answers depends on which rows are
     asked in one call: evaluators ask about a row together with the rows before it that are not
@@ -145,8 +146,9 @@ def nested(estimator: Any) -> Iterator[Any]:
             if not isinstance(found, Mapping):
                 raise TypeError(
                     f"get_params of {type(part).__name__} must return a dict, and returned "
-                    f"{reprlib.repr(found)} of type {type(found).__name__}. An object that has "
-                    "every attribute, such as a mock or a proxy, is no model: give it a get_params."
+                    f"{reprlib.repr(found)} of type {type(found).__name__}. An object that accepts "
+                    "any attribute, such as a mock or a proxy, is not a model: give it a "
+                    "get_params."
                 )
             waiting += found.values()
 
@@ -173,12 +175,12 @@ def supports_sample_weight(estimator: Any) -> bool:
     Parameters
     ----------
     estimator : estimator
-        Any model. The meta-estimators of this package accept weights whatever they wrap.
+        Any model. The meta-estimators of this package always accept weights.
 
     Returns
     -------
     bool
-        False also where there is no ``partial_fit``.
+        False also if there is no ``partial_fit``.
 
     Examples
     --------
@@ -207,15 +209,15 @@ def accepts_classes(estimator: Any) -> bool:
 def learner(estimator: Any) -> Learn:
     """Return ``learn(X, y, weight, classes)``, which calls ``partial_fit`` as the model needs.
 
-    What the model accepts is looked up once, so that the returned function is cheap enough to
-    be called for every row of a stream.
+    The model's signature is inspected once, so the returned function is cheap enough to be called
+    for every row of a stream.
 
     - `weight`, an array of shape (n_rows,) of positive weights or None, is passed on where
-      ``partial_fit`` has a parameter ``sample_weight``. Elsewhere a row of weight k is repeated
-      k times within the one call.
+      ``partial_fit`` has a parameter ``sample_weight``. Otherwise, a row of weight k is repeated k
+      times within that call.
     - `classes` is passed on unless it is None or ``partial_fit`` has no such parameter. Give it
       with the first rows.
-    - A frozen estimator learns nothing.
+    - A frozen estimator is left unchanged.
 
     Parameters
     ----------
@@ -234,7 +236,7 @@ def learner(estimator: Any) -> Learn:
 
     Notes
     -----
-    ``learn`` raises ValueError where the model takes no weights and a weight is no whole number.
+    ``learn`` raises ValueError if the model takes no weights and a weight is not a whole number.
 
     Examples
     --------
@@ -284,12 +286,12 @@ def check_can_learn(estimator: Any, *, as_it_is: bool = False) -> None:
     adapter = _of_other_library(estimator)
     if adapter is not None:
         raise TypeError(adapter)
-    asked = " It is fitted: which of the two is meant?" if is_fitted(estimator) else ""
+    asked = " It is already fitted: which of the two do you mean?" if is_fitted(estimator) else ""
     raise TypeError(
-        f"{type(estimator).__name__} cannot learn from a stream: it has no partial_fit. "
-        "Use a model with partial_fit (of a Pipeline, a StreamPipeline of its steps), or else\n"
+        f"{type(estimator).__name__} cannot learn from a stream: it has no partial_fit. Use a "
+        "model with partial_fit (not a Pipeline, but a StreamPipeline of its steps), or else\n"
         "- to refit it along the stream: skstream.PeriodicRefit(model, every=1000);\n"
-        f"- to judge it as fitted, unchanged: sklearn.frozen.FrozenEstimator(fitted).{asked}"
+        f"- to evaluate it unchanged, as fitted: sklearn.frozen.FrozenEstimator(fitted).{asked}"
     )
 
 
@@ -298,12 +300,12 @@ def _of_other_library(estimator: Any) -> str | None:
     name = type(estimator).__name__
     if hasattr(estimator, "learn_one"):
         return (
-            f"{name} learns by learn_one, as models of River do, and has no partial_fit. Pass "
+            f"{name} has learn_one, like a River model, but no partial_fit. Pass "
             "skstream.compat.from_river(model)."
         )
     if hasattr(estimator, "train") and hasattr(estimator, "schema"):
         return (
-            f"{name} learns by train, as learners of CapyMOA do, and has no partial_fit. Pass "
+            f"{name} has train, like a CapyMOA learner, but no partial_fit. Pass "
             "skstream.compat.from_capymoa(learner)."
         )
     return None
@@ -321,8 +323,8 @@ def without_predict(estimator: Any) -> str:
     scores = next((s for s in _LABELS_OF_SCORES if hasattr(last, s)), None)
     if scores is not None:
         return (
-            f"{type(last).__name__}{inside} has {scores} and no predict, which alone says which "
-            f"label a row gets. Give it a method predict, such as one that returns "
+            f"{type(last).__name__}{inside} has {scores} but no predict, which decides the label "
+            "of a row. Give it a predict method, such as one that returns "
             f"{_LABELS_OF_SCORES[scores]}."
         )
     return (
@@ -367,7 +369,7 @@ class ForgetfulFit:
     """Mixin: ``fit`` forgets everything, then learns the rows in one ``partial_fit``."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Forget everything, then learn the rows in their order.
+        """Forget everything, then train on the rows in their order.
 
         Parameters
         ----------
@@ -376,7 +378,7 @@ class ForgetfulFit:
         y : array-like of shape (n_rows,)
             Their labels or targets.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -433,7 +435,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, texts: bool = False) -> A
             if texts and (reset or not hasattr(estimator, "n_features_in_")):
                 return single
             if not texts:
-                raise ValueError(f"X holds raw texts. {about_texts(type(estimator).__name__)}")
+                raise ValueError(f"X contains raw texts. {about_texts(type(estimator).__name__)}")
         if isinstance(X, (list, tuple)):
             X = array_of_rows(X)
         return validate_data(

@@ -93,9 +93,9 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         y : array-like of shape (n_rows,)
             Labels: integers, booleans or strings.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
+            All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -105,8 +105,8 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         Raises
         ------
         ValueError
-            If `classes` is missing at the first call, a label is not among them, or the rows
-            have another width than before.
+            If `classes` is missing in the first call, a label is not among them, or the rows have a
+            different number of columns than before.
         """
         y = check_labels(self, y)
         weight = self._check_input(X, y, sample_weight, first=not hasattr(self, "classes_"))
@@ -174,31 +174,32 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
 
 
 class Persistent(OrderedScore, _LabelBaseline):
-    """The label of the row learnt last.
+    """Predicts the previous label: that of the last training row.
 
-    Also called no-change classifier. Its accuracy is high on a stream with runs of equal labels;
-    `kappa_temporal` measures how much better a model is.
+    Also called the no-change classifier. Its accuracy is high on a stream with runs of equal
+    labels; `kappa_temporal` measures how much better than it a model is.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     previous_label_ : object
-        Label of the row learnt last. Set once a row has been learnt.
+        Label of the last training row. Set by the first one.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
-    MajorityWindow : With ``window_size=1`` the same classifier.
-    PersistentRegressor : The same for regression.
+    MajorityWindow : The same classifier if ``window_size=1``.
+    PersistentRegressor : The same, for regression.
 
     Notes
     -----
-    Weights only say which rows are learnt: those of weight 0 are not. ``predict`` gives all rows of
-    a call the label learnt last. In ``score``, each label is known when the next row is predicted.
+    Weights only decide which rows count: those of weight 0 are skipped. ``predict`` gives every row
+    of a call the label of the last training row. In ``score``, each label is known when the next
+    row is predicted.
 
     References
     ----------
@@ -236,23 +237,23 @@ class Persistent(OrderedScore, _LabelBaseline):
 
 
 class MajorityClass(_LabelBaseline):
-    """The most frequent label learnt so far; ties go to the lowest class.
+    """Predicts the most frequent training label so far; ties go to the lowest class.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     class_counts_ : ndarray of shape (n_classes,), dtype float64
-        Sum of the weights of the rows learnt, by class.
+        Sum of the weights of the training rows, by class.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
-    MajorityWindow : The most frequent among the last rows only.
-    MeanRegressor : The baseline of this kind for regression.
+    MajorityWindow : The most frequent label of the latest rows only.
+    MeanRegressor : The corresponding baseline for regression.
 
     Examples
     --------
@@ -269,7 +270,7 @@ class MajorityClass(_LabelBaseline):
 
 
 class MajorityWindow(_LabelBaseline):
-    """The most frequent label among the rows learnt last; ties go to the lowest class.
+    """Predicts the most frequent label of the latest training rows; ties go to the lowest class.
 
     Parameters
     ----------
@@ -289,17 +290,17 @@ class MajorityWindow(_LabelBaseline):
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
-    MajorityClass : The most frequent of all labels learnt.
-    Persistent : What this is with ``window_size=1``.
+    MajorityClass : The most frequent of all training labels.
+    Persistent : Equal to this class with ``window_size=1``.
 
     Notes
     -----
-    The window counts rows. A row of weight k votes k times, as if it had been repeated, but
-    takes one place in the window; a row of weight 0 is not learnt and takes none.
+    The window counts rows. A row of weight k votes k times, as if repeated, but takes one place in
+    the window; a row of weight 0 is skipped and takes none.
 
     Examples
     --------
@@ -332,16 +333,17 @@ class MajorityWindow(_LabelBaseline):
 
 
 class RandomClass(_LabelBaseline):
-    """A label drawn at random, each class as often as it has been learnt so far.
+    """Predicts a random label; a class is drawn as often as it has occurred so far.
 
-    Its answers have nothing to do with the rows, and the classes have in them the shares that the
-    labels have. Where these do not change along the stream, its expected accuracy is the sum of
-    their squares, and its own kappa is 0 but for chance.
+    The predictions ignore the features, and their class shares are those of the labels. If these
+    shares do not change along the stream, the expected accuracy is the sum of their squares, and
+    the expected kappa is 0.
 
-    It is not what Cohen's kappa compares a model with. That draws from the shares of the model's
-    answers, and its expected accuracy is the measure "chance_accuracy". Of a model that answers
-    one class in 45 % of the rows, where 70 % of the labels are of it, that is
-    .7 * .45 + .3 * .55 = .48; the expected accuracy of `RandomClass` is .7² + .3² = .58.
+    Cohen's kappa does not compare a model with this baseline, but with a guess drawn from the class
+    shares of the model's own predictions, whose expected accuracy is the measure "chance_accuracy".
+    For a model that predicts one class for 45 % of the rows, where 70 % of the labels are of that
+    class, it is .7 * .45 + .3 * .55 = .48; the expected accuracy of `RandomClass` is .7² + .3² =
+    .58.
 
     Parameters
     ----------
@@ -353,30 +355,30 @@ class RandomClass(_LabelBaseline):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     class_counts_ : ndarray of shape (n_classes,), dtype float64
-        Sum of the weights of the rows learnt, by class.
+        Sum of the weights of the training rows, by class.
     weight_learnt_ : float
-        Sum of the weights of the rows learnt; their number where none had a weight.
+        Sum of the weights of the training rows; their number if none had a weight.
     seed_ : int
-        Seed in use.
+        The seed used.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
-    MajorityClass : Answers the class that is drawn most often, and has the shares as probabilities.
-    skstream.noise.LabelNoise : Draws in the same way.
+    MajorityClass : Predicts the most frequent class, with the shares as probabilities.
+    skstream.noise.LabelNoise : Draws labels in the same way.
 
     Notes
     -----
-    ``predict`` changes nothing, and does not know the number of the row in the stream. A draw
-    depends on the seed, on the content of the row asked, and on `weight_learnt_`: different rows
-    get independent draws because of their content, equal rows because of the weight learnt between
-    them. Only equal rows asked with nothing learnt in between get the same draw. A weight has the
-    effect of repetition.
+    ``predict`` changes no state and does not know a row's position in the stream. A draw depends on
+    the seed, on the content of the row, and on `weight_learnt_`: different rows get independent
+    draws because their content differs, equal rows because of the training between them. Only equal
+    rows predicted without training in between get the same draw. Weighting a row has the same
+    effect as repeating it.
 
-    ``predict_proba`` is sure of the label that was drawn, as that of scikit-learn's
+    ``predict_proba`` gives the drawn label probability 1, as does scikit-learn's
     :class:`~sklearn.dummy.DummyClassifier` with ``strategy="stratified"``.
 
     References
@@ -410,18 +412,18 @@ class RandomClass(_LabelBaseline):
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows. A row has the same label in any call, until more is learnt.
+            Rows. A row gets the same label in every call, until the model is trained further.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            The labels, of the type the labels were learnt in.
+            The labels, of the type of the training labels.
         """
         codes = self._draw(X)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the label drawn for every row the probability 1.
+        """Return probability 1 for the label drawn for each row.
 
         Parameters
         ----------
@@ -431,7 +433,7 @@ class RandomClass(_LabelBaseline):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            1 for the label that ``predict`` answers, 0 for the others, in the order of `classes_`.
+            1 for the label that ``predict`` returns, 0 for the others, in the order of `classes_`.
         """
         codes = self._draw(X)
         onehot: NDArray[np.bool_] = codes[:, np.newaxis] == np.arange(len(self.classes_))
@@ -484,7 +486,7 @@ class _TargetBaseline(RegressorMixin, _Baseline):
         y : array-like of shape (n_rows,)
             Targets.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -494,7 +496,7 @@ class _TargetBaseline(RegressorMixin, _Baseline):
         Raises
         ------
         ValueError
-            If the rows have another width than before.
+            If the rows have a different number of columns than before.
         """
         y = check_targets(self, y)
         weight = self._check_input(X, y, sample_weight, first=not hasattr(self, "n_features_in_"))
@@ -531,25 +533,26 @@ class _TargetBaseline(RegressorMixin, _Baseline):
 
 
 class PersistentRegressor(OrderedScore, _TargetBaseline):
-    """The target of the row learnt last.
+    """Predicts the previous target: that of the last training row.
 
     Attributes
     ----------
     previous_target_ : float
-        Target of the row learnt last. Set once a row has been learnt.
+        Target of the last training row. Set by the first one.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
-    Persistent : The same for classification.
+    Persistent : The same, for classification.
 
     Notes
     -----
-    Weights only say which rows are learnt: those of weight 0 are not. ``predict`` gives all rows of
-    a call the target learnt last. In ``score``, each target is known when the next is predicted.
+    Weights only decide which rows count: those of weight 0 are skipped. ``predict`` gives every row
+    of a call the target of the last training row. In ``score``, each target is known when the next
+    is predicted.
 
     Examples
     --------
@@ -573,22 +576,22 @@ class PersistentRegressor(OrderedScore, _TargetBaseline):
 
 
 class MeanRegressor(_TargetBaseline):
-    """The weighted mean of all targets learnt so far.
+    """Predicts the weighted mean of all training targets so far.
 
     Attributes
     ----------
     target_sum_ : float
-        Sum of weight times target over the rows learnt.
+        Sum of weight times target over the training rows.
     weight_sum_ : float
         Sum of their weights.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
-    MajorityClass : The baseline of this kind for classification.
+    MajorityClass : The corresponding baseline for classification.
 
     Examples
     --------

@@ -85,12 +85,12 @@ class Memory(NamedTuple):
 
 
 class PrequentialCalibrator(MetaClassifier):
-    """Classifier whose probabilities are corrected by how well its earlier ones were.
+    """Calibrate a classifier's probabilities continually, from its earlier predictions.
 
-    Right before the model inside learns a row, it is asked about it. From these answers and the
-    labels that the rows turned out to have, a map from the model's scores to probabilities is
-    fitted anew every `every` rows. No row has a part in the map that its own probability comes
-    from, and none is kept back from the model, as is needed where a model is calibrated once.
+    Right before the inner model is trained on a row, it predicts that row. From these predictions
+    and the true labels, a map from the model's scores to probabilities is refitted every `every`
+    rows. No row contributes to the map that gives its own probability, and no rows need to be
+    withheld from the model, as they must be when a model is calibrated once.
 
     Parameters
     ----------
@@ -100,62 +100,62 @@ class PrequentialCalibrator(MetaClassifier):
         Kind of map. With z the log-odds of a class (or its decision value) and p their logistic
         function, ``logit^-1`` below: "sigmoid", ``logit^-1(a z + b)`` (Platt); "beta",
         ``logit^-1(a log(p) - b log(1 - p) + c)`` with a and b not negative (Kull); "isotonic", any
-        map that does not decrease. With more than two classes each of them is fitted for every
-        class against the rest, and the probabilities are normalised. "temperature": the logarithms
-        of all probabilities (or the decision values) are divided by one number (Guo), which
-        changes no label.
+        map that does not decrease. With more than two classes these maps are fitted for each class
+        against the rest, and the probabilities are normalised. "temperature": the logarithms of all
+        probabilities (or the decision values) are divided by one number (Guo), which changes no
+        predicted label.
     forgetting : Forgetting or str, default="window:1000"
-        Which answers a map is fitted to, and with which weights: ``SlidingWindow``,
-        ``FadingFactor`` (rows that weigh less than 0.001 are dropped) or ``Cumulative``, under
-        which all scores are kept.
+        Which predictions the map is fitted to, and with which weights: ``SlidingWindow``,
+        ``FadingFactor`` (rows that weigh less than 0.001 are dropped) or ``Cumulative``, which
+        keeps all scores.
     every : int, default=100
-        Number of rows learnt between two fits of the map.
+        Number of training rows between two fits of the map.
 
     Attributes
     ----------
     estimator_ : classifier
-        The fitted model inside.
+        The fitted inner model.
     classes_ : ndarray of shape (n_classes,)
         Sorted labels.
     calibration_ : tuple (method, maps) or None
-        The map in use: its method, and the parameters of every map, None for a class whose scores
-        are taken as they are. None before the first fit.
+        The current map: its method, and the parameters for each class, None for a class whose
+        scores are left as they are. None before the first fit.
     memory_ : tuple (scores, codes, weight)
-        The answers that the next map is fitted to: scores of shape (n_kept, 1) for two classes,
+        The predictions that the next map is fitted to: scores of shape (n_kept, 1) for two classes,
         else (n_kept, n_classes); positions of the labels in `classes_`, and weights.
     n_rows_learnt_ : int
-        Rows learnt; those of weight 0 do not count.
+        Number of training rows; rows of weight 0 do not count.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where they have any.
+        Names of the features, if they have any.
 
     See Also
     --------
     sklearn.calibration.CalibratedClassifierCV : Calibrates once, by cross-validation.
-    skstream.metrics.calibration_error : Measures what is corrected here.
+    skstream.metrics.calibration_error : Measures the error that is corrected here.
 
     Notes
     -----
-    Labels are those of the highest calibrated probability, as in scikit-learn's
-    CalibratedClassifierCV, and may differ from those of the model inside. Until the map has been
-    fitted, and for a class that the answers kept hold no row of, or nothing else, the model's own
-    probabilities are used (of decision values, their logistic function).
+    The predicted label is that of the highest calibrated probability, as in scikit-learn's
+    CalibratedClassifierCV, and may differ from the inner model's. Until the map has been fitted,
+    and for a class that has either no rows or all rows among the predictions kept, the model's own
+    probabilities are used (for decision values, their logistic function).
 
-    No label counts as certain: the targets of the fits are Platt's ``(n + 1) / (n + 2)`` and
-    ``1 / (n + 2)`` for n rows of a class and n others, so that no map answers 0 or 1, whose
-    log loss may be infinite. For a temperature, a row of weight one is spread over the classes.
+    No label is treated as certain: the targets of the fits are Platt's ``(n + 1) / (n + 2)`` and
+    ``1 / (n + 2)`` for n rows of a class and n others, so that no map returns 0 or 1, whose log
+    loss can be infinite. For a temperature, one row of weight 1 is spread over the classes.
 
-    The rows of a call of ``partial_fit`` are learnt in pieces that end where the map is fitted;
-    all rows of a piece are asked about, then learnt. About the rows of the very first piece a model
-    cannot be asked. An evaluator makes a call for each row. Where labels are delayed, the answer
-    kept is that right before the row is learnt, not that at its arrival.
+    The rows of a call of ``partial_fit`` are processed in pieces that end where the map is fitted;
+    all rows of a piece are predicted, then used for training. The rows of the very first piece
+    cannot be predicted. An evaluator makes one call per row. If labels are delayed, the prediction
+    kept is the one right before training on the row, not the one at its arrival.
 
-    A row of weight 0 is not learnt, and not kept; other weights reach the model and the fit of the
-    map, but a window counts every row once.
+    Rows of weight 0 are skipped and not kept; other weights are passed to the model and the fit of
+    the map, but a window counts every row once.
 
-    A new `method`, `forgetting` or `every` is used from the next fit of the map on, a new
-    `estimator` from the next ``fit`` on.
+    A new `method`, `forgetting` or `every` takes effect at the next fit of the map, a new
+    `estimator` at the next ``fit``.
 
     References
     ----------
@@ -218,7 +218,7 @@ class PrequentialCalibrator(MetaClassifier):
         if response_of(self.estimator) is None:
             raise TypeError(
                 "PrequentialCalibrator calibrates the scores of a model, and "
-                f"{type(self.estimator).__name__} as it is has neither predict_proba nor "
+                f"{type(self.estimator).__name__} as set has neither predict_proba nor "
                 "decision_function. Use a model with one of them."
             )
 
@@ -261,7 +261,7 @@ class PrequentialCalibrator(MetaClassifier):
         return array_of(getattr(self.estimator_, response_of(self.estimator_) or "")(X)).copy()
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of the highest calibrated probability, of equal ones the lowest.
+        """Predict the class of the highest calibrated probability; ties go to the lowest class.
 
         Parameters
         ----------
@@ -307,8 +307,8 @@ def remembered(model: PrequentialCalibrator) -> tuple[int | None, float]:
     (mechanism,) = as_forgetting(model.forgetting).values()
     if mechanism.counts_time:
         raise ValueError(
-            "The 'forgetting' parameter of PrequentialCalibrator counts rows, because models are "
-            f"not told the time. Got {model.forgetting!r} instead."
+            "The 'forgetting' parameter of PrequentialCalibrator must count rows, because models "
+            f"do not know the time. Got {model.forgetting!r} instead."
         )
     if mechanism.follows_loss or mechanism.begins_again:
         raise ValueError(

@@ -26,22 +26,23 @@ _ROUNDING = 1e-10
 
 
 class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
-    """Regressor with prediction intervals that hold a given share of the targets in the long run.
+    """Regressor with prediction intervals that cover a given share of the targets.
 
-    Right before the model inside learns a row, it is asked about it. The interval around its answer
-    is as wide as a quantile of how far it was off before; and the level of that quantile moves
-    after every row, up where the interval missed the target and down where it did not. So the share
-    of targets inside is near `coverage` on any stream, whatever changes in it.
+    Right before the inner model is trained on a row, it predicts that row. The width of the
+    interval around the prediction is a quantile of the earlier absolute errors; the level of that
+    quantile is adjusted after every row, up if the interval missed the target and down if it did
+    not. In the long run, the share of targets inside is therefore close to `coverage` on any
+    stream, even under drift.
 
     Parameters
     ----------
     estimator : regressor
         Model with ``partial_fit``.
     coverage : float, default=0.9
-        Share of the targets that shall lie in their intervals, in (0, 1).
+        Wanted share of targets inside their intervals, in (0, 1).
     step_size : float, default=0.01
-        How far the level moves after a row: gamma of Gibbs and Candès. 0: the level stays, and
-        the intervals are those of plain conformal prediction with a window.
+        How far the level moves after a row: gamma of Gibbs and Candès. 0: the level is constant,
+        and the intervals are those of plain conformal prediction with a window.
     window_size : int, default=1000
         Number of rows whose errors are kept.
 
@@ -50,24 +51,24 @@ class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
     estimator_ : regressor
         The fitted model inside.
     alpha_ : float
-        Level of the next interval: the share of targets that it may miss. At 0 or below it is
-        infinite, and at 1 or above it holds the answer alone.
+        Level of the next interval: the share of targets that it may miss. At 0 or below the
+        interval is infinite; at 1 or above it contains the prediction alone.
     errors_ : ndarray of shape (n_kept,)
-        Absolute errors of the answers to the rows learnt last, the oldest first.
+        Absolute errors of the predictions for the latest training rows, oldest first.
     intervals_ : ndarray of shape (n_rows, 2)
         Lower and upper ends of the intervals of the rows of the last call of ``partial_fit`` or
-        ``fit``, each as it was before the row was learnt; infinite where nothing was known.
+        ``fit``, each from before training on its row; infinite if no errors were known.
     n_rows_learnt_ : int
-        Rows learnt; those of weight 0 do not count.
+        Number of training rows; rows of weight 0 do not count.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where they have any.
+        Names of the features, if they have any.
 
     See Also
     --------
     skstream.evaluation.interval_scores : Coverage, width and score of intervals along a stream.
-    skstream.calibration.PrequentialCalibrator : Probabilities that are mended along the stream.
+    skstream.calibration.PrequentialCalibrator : Probabilities calibrated along the stream.
 
     Notes
     -----
@@ -76,13 +77,14 @@ class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
     ``a + step_size * (1 - coverage - missed)``. An interval at a level of 1 or above counts as
     missed, whatever the target. Over T rows the share missed differs from ``1 - coverage`` by at
     most ``(max(coverage, 1 - coverage) + step_size) / (step_size * T)``, for any targets (Gibbs
-    and Candès 2021, proposition 4.1). It is a statement about the whole stream: within a stretch,
-    or for one kind of rows, intervals may miss more.
+    and Candès 2021, proposition 4.1). This bound holds for the whole stream: within a shorter
+    period, or for one kind of rows, intervals may miss more.
 
-    Rows of a call are asked and learnt one by one, so that nothing depends on the division into
-    calls. A row of weight 0 is not learnt, and moves nothing; other weights reach the model, and
-    its error counts once. Where labels are delayed, the error is that right before the row is
-    learnt, when later rows are known: intervals at the arrival are asked with `predict_interval`.
+    The rows of a call are predicted and used for training one by one, so that nothing depends on
+    the division into calls. Rows of weight 0 are skipped and change nothing; other weights are
+    passed to the model, and the error counts once. If labels are delayed, the error is that of the
+    prediction right before training, when later rows are known; for intervals at the arrival, use
+    `predict_interval`.
 
     References
     ----------
@@ -136,7 +138,7 @@ class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
         self.window_size = window_size
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "OnlineConformalRegressor":
-        """Learn rows in their order.
+        """Train on rows in their order.
 
         Parameters
         ----------
@@ -145,7 +147,7 @@ class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
         y : array-like of shape (n_rows,)
             Their targets.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -155,9 +157,9 @@ class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
         Raises
         ------
         TypeError
-            If the model inside is no regressor with ``partial_fit`` and ``predict``.
+            If the inner model is not a regressor with ``partial_fit`` and ``predict``.
         ValueError
-            If a target is not finite, or the rows have another width than before.
+            If a target is not finite, or the rows have a different number of columns than before.
         """
         self._validate_params()
         first = not self.__sklearn_is_fitted__()
@@ -202,7 +204,7 @@ class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
         return self
 
     def predict(self, X: Any) -> Floats:
-        """Predict targets: the answers of the model inside.
+        """Predict targets, as the inner model does.
 
         Parameters
         ----------

@@ -52,7 +52,7 @@ class Ensemble(MetaClassifier):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "Ensemble":
-        """Learn rows in their order.
+        """Train on rows in their order.
 
         Parameters
         ----------
@@ -61,9 +61,9 @@ class Ensemble(MetaClassifier):
         y : array-like of shape (n_rows,)
             Their labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
+            All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt and changes nothing.
+            Non-negative weights. A row of weight 0 is skipped and changes nothing.
 
         Returns
         -------
@@ -73,10 +73,10 @@ class Ensemble(MetaClassifier):
         Raises
         ------
         TypeError
-            If the model inside is no classifier with the methods needed.
+            If the inner model is not a classifier with the required methods.
         ValueError
-            If `classes` is missing at the first call, a label is not among them, or the rows
-            have another width than before.
+            If `classes` is missing in the first call, a label is not among them, or the rows have a
+            different number of columns than before.
         """
         super().partial_fit(X, y, classes, sample_weight)
         return self
@@ -92,7 +92,7 @@ class Ensemble(MetaClassifier):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Labels; of classes that are equally probable the first.
+            Labels; ties go to the first class.
         """
         best = best_columns(self.predict_proba(X))  # raises NotFittedError first
         return self.classes_[best]
@@ -137,79 +137,80 @@ def fresh_member(ensemble: Any, seed: int, *place: int) -> Any:
 
 
 class OnlineBagging(Ensemble):
-    """Bagging of models that learn from a stream, with a drift detector for each if wanted.
+    """Online bagging, optionally with a drift detector for each member.
 
-    Every member learns every row with a weight of its own, drawn from a Poisson distribution. With
-    mean 1 that is what drawing rows with replacement becomes when their number grows. The answer is
-    the class of the highest mean probability.
+    Every member is trained on every row with its own weight, drawn from a Poisson distribution.
+    With mean 1, this is the limit of drawing rows with replacement as their number grows. The
+    prediction is the class of the highest mean probability.
 
-    With a `detector`, each member has a copy that reads whether the member was right (0) or wrong
-    (1) about a row before learning it. On an alarm the member with the highest estimated error is
-    replaced by a fresh one, and its detector, too. With ADWIN this is ADWIN bagging, and with ADWIN
-    and ``mean_weight=6`` leveraging bagging.
+    With a `detector`, each member has a copy that is updated with 0 or 1 as the member predicts
+    each row right or wrong before training on it. On an alarm, the member with the highest
+    estimated error is replaced by a fresh one, together with its detector. With ADWIN this is ADWIN
+    bagging, and with ADWIN and ``mean_weight=6`` leveraging bagging.
 
     Parameters
     ----------
     estimator : classifier
         Model with ``partial_fit``; every member is a copy.
     n_estimators : int, default=10
-        Number of members. Fixed at the first ``partial_fit``, as the detector.
+        Number of members. Like the detector, it is fixed by the first ``partial_fit``.
     detector : DriftDetector or None, default=None
-        Detector to copy, such as ``ADWIN(direction="up")``, which raises an alarm where a member
-        is wrong more often than before; ``ADWIN()`` does so where it is right more often, too.
-        None: no member is ever replaced.
+        Detector to copy, such as ``ADWIN(direction="up")``, which raises an alarm if a member is
+        wrong more often than before; ``ADWIN()`` does so also if it is right more often. None: no
+        member is ever replaced.
     mean_weight : float, default=1
-        Mean of the Poisson weights, above 0 and at most 100. With 6 almost every row is learnt by
-        all members, each with another weight.
+        Mean of the Poisson weights, above 0 and at most 100. With 6, nearly every member is trained
+        on nearly every row, each with a different weight.
     random_state : int, RandomState instance or None, default=None
-        Seed of the weights and of the members. Every `random_state` within the members is set from
-        it, also where one is given.
+        Seed of the weights and of the members. Every `random_state` within the members is derived
+        from it, even if one was given.
 
     Attributes
     ----------
     estimators_ : list of classifiers
         The members.
     classes_ : ndarray of shape (n_classes,)
-        Sorted labels.
+        The labels, sorted.
     n_rows_learnt_ : int
-        Rows learnt; those of weight 0 do not count.
+        Number of training rows; rows of weight 0 do not count.
     n_replaced_ : ndarray of shape (n_estimators,), dtype int64
         How often each member was replaced.
     detectors_ : list of DriftDetector
-        The detectors of the members. Only with a `detector`, as the next two.
+        The detectors of the members. Only with a `detector`, like the next two.
     n_asked_, n_wrong_ : ndarray of shape (n_estimators,), dtype int64
-        Answers that each detector has read, and how many of them were wrong.
+        Number of predictions that each detector has read, and how many of them were wrong.
     seed_ : int
-        Seed in use.
+        The seed used.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where they have any.
+        Names of the features, if they have any.
 
     See Also
     --------
-    DynamicWeightedMajority : Members of different ages, weighted by their errors.
+    DynamicWeightedMajority : Members of different ages, weighted by their past errors.
     skstream.drift : The detectors.
 
     Notes
     -----
     The weight of a row in a member depends on the seed, the number of the member and the number of
-    the row learnt, so that the answers do not depend on how the stream is divided. A member learns
-    the first row that it is shown with a weight of at least 1: so every member can be asked. A row
-    of `sample_weight` w is learnt with w times the drawn weight; where the members take no weights,
-    they see it repeated.
+    the training row, so predictions do not depend on how the stream is divided into calls. The
+    first row of a member always has a weight of at least 1, so that every member can predict. A row
+    of `sample_weight` w has w times the drawn weight; if the members take no weights, the row is
+    repeated for them.
 
-    The rows of one call of ``partial_fit`` are all asked (not in the first call), then at most one
-    member is replaced, then all rows are learnt. The estimated error is the attribute `mean` of
-    detectors that have one (of ADWIN, the mean of its window), else the share of wrong answers
-    since the member was made; of equal ones the first member is replaced.
+    In one call of ``partial_fit``, all rows are predicted first (except in the first call), then at
+    most one member is replaced, then the members are trained on all rows. The estimated error is
+    the detector's attribute `mean`, if it has one (for ADWIN, the mean of its window), else the
+    share of wrong predictions since the member was made; among equal members, the first is
+    replaced.
 
-    Where members have no ``predict_proba``, their votes count. A member whose probabilities are not
-    finite, such as GaussianNB while a feature is constant, has no say.
+    If members have no ``predict_proba``, their predicted classes are counted as votes. A member
+    whose probabilities are not finite, such as GaussianNB while a feature is constant, is ignored.
 
-    With a `detector`, members are replaced by single answers. Of Gaussian naive Bayes without
-    numba, the fast path may decide a tie of two classes (scores that agree within 1e-9) in another
-    way than ``kernels=False``, and then members differ from there on.
+    With a `detector`, a single prediction can decide whether a member is replaced. For Gaussian
+    naive Bayes without numba, the fast path may break a tie of two classes (scores that agree
+    within 1e-9) differently than ``kernels=False``, and members differ from then on.
 
     References
     ----------
@@ -267,8 +268,8 @@ class OnlineBagging(Ensemble):
         changed = None if first else changed_parameter(self)
         if changed is not None:
             raise ValueError(
-                f"OnlineBagging has {changed}. What partial_fit continues with is fixed at the "
-                f"first call: set it back, or begin anew with fit."
+                f"OnlineBagging has {changed}. This is fixed by the first call of partial_fit: "
+                "restore it, or start again with fit."
             )
         seed = start_seed(self)
         if first:
@@ -456,26 +457,26 @@ def mean_shares(members: Iterable[Floats]) -> Floats:
 class DynamicWeightedMajority(Ensemble):
     """Vote of models of different ages, whose weights fall with their errors.
 
-    It begins with one member. At every `period`-th row, before the row is learnt, the weight of
-    each member that answers it wrong is multiplied by `beta`, weights are divided by the greatest,
+    It starts with one member. At every `period`-th row, before training on it, the weight of each
+    member that predicts it wrong is multiplied by `beta`, the weights are divided by the largest,
     members whose weight is below `threshold` are removed, and if the vote of all was wrong, a fresh
-    member of weight 1 is added. Every member learns every row.
+    member of weight 1 is added. Every member is trained on every row.
 
     Parameters
     ----------
     estimator : classifier
         Model with ``partial_fit``; every member is a copy.
     beta : float, default=0.5
-        Factor for the weight of a member that is wrong, in (0, 1).
+        Factor in (0, 1) for the weight of a member that is wrong.
     period : int, default=50
-        Rows from one change of the weights and members to the next.
+        Number of rows between changes of weights and members.
     threshold : float, default=0.01
-        Least weight of a member, in [0, 1).
+        Smallest weight of a member, in [0, 1).
     max_estimators : int or None, default=25
-        Most members. Where one more is to be added, the one with the least weight is removed, of
-        equal ones the oldest. None: no limit, and no bound on memory.
+        Largest number of members. To make room for a new one, the member of least weight is
+        removed, the oldest of equal ones. None: no limit, so memory is unbounded.
     random_state : int, RandomState instance or None, default=None
-        Seed of the members. Every `random_state` within them is set from it, also where one is
+        Seed of the members. Every `random_state` within them is derived from it, even if one was
         given.
 
     Attributes
@@ -487,36 +488,36 @@ class DynamicWeightedMajority(Ensemble):
     n_made_ : int
         Number of members made so far.
     classes_ : ndarray of shape (n_classes,)
-        Sorted labels.
+        The labels, sorted.
     n_rows_learnt_ : int
-        Rows learnt; those of weight 0 do not count.
+        Number of training rows; rows of weight 0 do not count.
     seed_ : int
-        Seed in use.
+        The seed used.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where they have any.
+        Names of the features, if they have any.
 
     See Also
     --------
-    OnlineBagging : Members of one age, with different weights of the rows.
+    OnlineBagging : Members of the same age, with different row weights.
 
     Notes
     -----
-    The vote that decides on a fresh member is taken after the weights have been multiplied, as in
-    the paper. The rows of one call of ``partial_fit`` are learnt together up to the next row at
-    which weights change; that row is asked when all before it have been learnt, as row by row.
+    The vote that decides whether to add a member is taken after the weights have been multiplied,
+    as in the paper. Within one call of ``partial_fit``, members are trained on all rows up to the
+    next row at which weights change; that row is predicted after training on all rows before it, as
+    it would be row by row.
 
     ``predict_proba`` returns the shares of the classes in the weighted vote.
 
-    The paper sets no limit to the number of members. Where all members are wrong together, as on
-    noisy labels, their weights stay equal and none is removed, so a limit is needed.
+    The paper does not limit the number of members. If all members are wrong together, as on noisy
+    labels, their weights stay equal and none is removed, so a limit is needed.
 
-    `sample_weight` is for the members; a row of weight 0 does not count, any other counts once.
-
-    Members are changed by single answers. Of Gaussian naive Bayes without numba, the fast path may
-    decide a tie of two classes (scores that agree within 1e-9) in another way than
-    ``kernels=False``, and then members differ from there on.
+    `sample_weight` is passed to the members; a row of weight 0 does not count, any other counts
+    once. A single prediction can change the members. For Gaussian naive Bayes without numba, the
+    fast path may break a tie of two classes (scores that agree within 1e-9) differently than
+    ``kernels=False``, and members differ from then on.
 
     References
     ----------

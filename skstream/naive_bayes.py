@@ -16,28 +16,28 @@ _Moments = tuple[float, NDArray[np.float64], NDArray[np.float64]]
 
 
 class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
-    """Gaussian naive Bayes that can learn row by row.
+    """Gaussian naive Bayes that can be trained row by row.
 
     scikit-learn's :class:`~sklearn.naive_bayes.GaussianNB` adds to every variance a floor, a small
     part of the largest variance of a feature, so that a feature that is constant within a class
-    does no harm. But it takes that variance from the rows of the current ``partial_fit`` alone:
-    with single rows it is 0, and then one constant feature makes all likelihoods of its class NaN,
-    and that class is predicted for every row, without a warning (scikit-learn issue 19837). Here
-    the floor is computed from the variance of all rows learnt. Rows learnt one by one, in any
-    batches, or in one ``fit`` give the same model.
+    does no harm. But it takes that variance only from the rows of the current ``partial_fit``: with
+    a single row it is 0, and then one constant feature makes all likelihoods of its class NaN, and
+    that class is predicted for every row, without a warning (scikit-learn issue 19837). Here the
+    floor is computed from the variance of all training rows. Training on rows one by one, in any
+    batches, or in one ``fit`` gives the same model.
 
     Parameters
     ----------
     priors : array-like of shape (n_classes,), default=None
-        Probabilities of the classes. None: they are learnt.
+        Probabilities of the classes. None: estimated from the rows.
     var_smoothing : float, default=1e-9
-        Part of the largest variance of a feature that is added to all variances; at least 0.
-        With 0 there is no floor.
+        Fraction of the largest variance of a feature that is added to all variances; at least 0. 0:
+        no floor.
 
     Attributes
     ----------
     class_count_ : ndarray of shape (n_classes,)
-        Weight of the rows learnt of each class.
+        Weight of the training rows of each class.
     class_prior_ : ndarray of shape (n_classes,)
         Probability of each class.
     classes_ : ndarray of shape (n_classes,)
@@ -53,17 +53,17 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
     theta_ : ndarray of shape (n_classes, n_features)
         Mean of each feature per class.
     total_count_ : float
-        Weight of all rows learnt.
+        Weight of all training rows.
     total_mean_ : ndarray of shape (n_features,)
-        Mean of each feature over all rows learnt.
+        Mean of each feature over all training rows.
     total_var_ : ndarray of shape (n_features,)
-        Variance of each feature over all rows learnt.
+        Variance of each feature over all training rows.
     var_ : ndarray of shape (n_classes, n_features)
         Variance of each feature per class, floor included.
 
     See Also
     --------
-    sklearn.naive_bayes.GaussianNB : The same model for data that is learnt at once.
+    sklearn.naive_bayes.GaussianNB : The same model, for data in one batch.
 
     Notes
     -----
@@ -73,8 +73,8 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
 
     Variances are combined as by Chan, Golub and LeVeque (1979), equation 2.1b.
 
-    A class without a learnt row is never predicted. As long as all rows learnt are equal, so that
-    the floor is 0, the class with the largest prior is predicted.
+    A class without training rows is never predicted. As long as all training rows are equal, so
+    that the floor is 0, the class with the largest prior is predicted.
 
     References
     ----------
@@ -108,7 +108,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "IncrementalGaussianNB":
-        """Learn some rows.
+        """Train on some rows.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         y : array-like of shape (n_rows,)
             Labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
+            All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_rows,), default=None
             Non-negative weights. A row of weight 0 is not learnt; a model that has learnt no other
             rows cannot predict (NotFittedError).
@@ -130,8 +130,9 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         Raises
         ------
         ValueError
-            If `classes` is missing at the first call, a label is not among them, the rows have
-            another width than before or are not finite, or `priors` do not fit the classes.
+            If `classes` is missing in the first call, a label is not among them, the rows have a
+            different number of columns than before or are not finite, or `priors` do not fit the
+            classes.
         """
         self._validate_params()
         first = not hasattr(self, "classes_")
@@ -203,7 +204,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Compute class probabilities, which sum to one also where likelihoods are tiny.
+        """Compute class probabilities, which sum to one even if likelihoods are tiny.
 
         Parameters
         ----------

@@ -24,15 +24,15 @@ _PIECE = 1 << 15
 
 
 class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
-    """The labels of the nearest rows among those learnt last.
+    """Classifier by the nearest neighbours within a window of the latest rows.
 
-    A model that forgets: it knows the last rows, and nothing else. With a small window it follows
-    a stream that changes fast; with a large one it answers better where nothing changes.
+    It remembers only the latest rows. A small window follows a stream that changes fast; a large
+    one predicts better if nothing changes.
 
     Parameters
     ----------
     n_neighbors : int, default=1
-        Number of neighbours that vote, at least 1. Where fewer rows are remembered, all vote.
+        Number of neighbours that vote, at least 1. If fewer rows are remembered, all vote.
     window_size : int, default=100
         Number of rows remembered, at least 1.
 
@@ -41,7 +41,7 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     window_rows_ : ndarray or CSR array of shape (at most window_size, n_features), dtype float64
-        The rows remembered, oldest first; sparse where the first rows learnt were.
+        The rows remembered, oldest first; sparse if the first training rows were.
     window_codes_ : ndarray of shape (at most window_size,), dtype int64
         Positions in `classes_` of their labels.
     window_weights_ : ndarray of shape (at most window_size,), dtype float64
@@ -53,23 +53,23 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
 
     See Also
     --------
-    sklearn.neighbors.KNeighborsClassifier : The same answers from rows that are learnt at once.
-    skstream.baselines.MajorityWindow : Votes of all rows in the window, near and far.
+    sklearn.neighbors.KNeighborsClassifier : The same predictions, from rows in one batch.
+    skstream.baselines.MajorityWindow : Takes the votes of all rows in the window, near or far.
 
     Notes
     -----
     Distances are Euclidean; scale the features, for instance in a
     :class:`~skstream.pipeline.StreamPipeline`. The squared differences are added feature by
     feature, so that a distance has the same bits wherever it is computed. No index is built: every
-    answer looks at every row of the window.
+    prediction compares all rows of the window.
 
-    Of rows at the same distance the one learnt last is the nearer one. Of classes with the same
-    number of votes the lowest is answered.
+    Among rows at the same distance, newer rows count as nearer. Among classes with the same number
+    of votes, the lowest is predicted.
 
-    The window counts rows. A row of weight k votes k times, but takes one place in the window, and
-    is one neighbour; a row of weight 0 is not learnt and takes none.
+    The window counts rows. A row of weight k votes k times, but takes one place in the window and
+    is one neighbour; a row of weight 0 is skipped and takes none.
 
-    A row that is sparse is compared in the columns alone that have a value in it or in the window.
+    A sparse row is compared only in the columns that have a value in it or in the window.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "WindowedKNeighborsClassifier":
-        """Remember some rows, in their order, and forget the oldest.
+        """Add rows to the window, in their order, and forget the oldest.
 
         Parameters
         ----------
@@ -108,9 +108,9 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
         y : array-like of shape (n_rows,)
             Labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
+            All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -120,8 +120,8 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
         Raises
         ------
         ValueError
-            If `classes` is missing at the first call, a label is not among them, or the rows have
-            another width than before or are not finite.
+            If `classes` is missing in the first call, a label is not among them, or the rows have a
+            different number of columns than before or are not finite.
         """
         self._validate_params()
         X = self._check_rows(X, reset=not hasattr(self, "classes_"))
@@ -146,7 +146,7 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
         self.window_codes_, self.window_weights_ = codes.copy(), weight.copy()
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer the class that most neighbours have.
+        """Predict the class of most neighbours.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Floats:
-        """Give each class its share of the neighbours' votes.
+        """Return each class's share of the neighbours' votes.
 
         Parameters
         ----------

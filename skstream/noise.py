@@ -17,19 +17,19 @@ __all__ = ["LabelNoise"]
 
 
 class LabelNoise(MetaClassifier):
-    """Classifier whose answers are replaced by another class with a given probability.
+    """Replace a classifier's predictions with another class at random.
 
     The filter makes a model worse by a known amount: its accuracy p becomes p(1 - q) + (1 - p) q /
-    (n_classes - 1), where q is `noise`. A comparison of a model with its filtered copy therefore
-    shows what a significance test can detect. The model inside learns as it would alone.
+    (n_classes - 1), where q is `noise`. Comparing a model with its filtered copy therefore shows
+    what a significance test can detect. Training of the inner model is not affected.
 
     Parameters
     ----------
     estimator : classifier
         Model with ``partial_fit``.
     noise : float, default=0.1
-        Probability that an answer is replaced, in [0, 1]. The new class is drawn uniformly among
-        the others; with a single class the answer stays.
+        Probability that a prediction is replaced, in [0, 1]. The new class is drawn uniformly from
+        the others; with a single class nothing is replaced.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
@@ -42,27 +42,27 @@ class LabelNoise(MetaClassifier):
     weight_learnt_ : float
         Sum of the weights of the rows learnt; their number where none had a weight.
     seed_ : int
-        Seed in use.
+        The seed used.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where they have any.
+        Names of the features, if they have any.
 
     See Also
     --------
-    skstream.stats.mcnemar : A test that can be tried out with it.
+    skstream.stats.mcnemar : A test that can be checked with this noise.
 
     Notes
     -----
     ``predict`` changes nothing, and does not know the number of the row in the stream. A draw
-    therefore depends on the seed, on the content of the row asked, and on `weight_learnt_`. Rows
-    asked along a stream get independent draws: different rows because of their content, equal rows
-    because of the weight learnt between them. Only equal rows asked with nothing learnt in between
-    get the same draw. The division of rows into calls and the order of the calls change nothing. A
-    weight has the effect of repetition.
+    therefore depends on the seed, on the content of the row, and on `weight_learnt_`. Rows of a
+    stream get independent draws: different rows because their content differs, equal rows because
+    of the training between them. Only equal rows predicted without training in between get the same
+    draw. The division of rows into calls and the order of the calls have no effect. Weighting a row
+    has the same effect as repeating it.
 
-    Bifet et al. print p(1 - q) + (1 - p) q / n_classes for the new accuracy, which is right for no
-    draw: a uniform draw over all classes would give p(1 - q) + q / n_classes.
+    Bifet et al. print p(1 - q) + (1 - p) q / n_classes for the new accuracy, which holds for no way
+    of drawing: a uniform draw over all classes would give p(1 - q) + q / n_classes.
 
     References
     ----------

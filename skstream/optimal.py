@@ -16,57 +16,58 @@ from skstream.utils._sklearn import HasMethods
 
 __all__ = ["BayesOptimal"]
 
-_TIME = "takes the number of rows learnt as the number of the row that is asked"
+_TIME = "takes the number of training rows as the number of the row to predict"
 
 
 class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
-    """The Bayes-optimal answers on a stream whose truth is known at every row.
+    """The Bayes-optimal predictor of a stream whose distribution is known at every row.
 
-    Beside models in an evaluation it shows how much of their error is noise that no model can
-    avoid. It learns nothing but time: the number of rows learnt is taken as the number of the row
-    that is asked. So it is in prequential evaluation of the whole stream, or of its first rows,
-    where the row asked is the first one not learnt.
+    Evaluated next to models, it shows how much of their error is noise that no model can avoid. It
+    is not trained; it only counts: the number of training rows is taken as the number of the row to
+    predict. This is correct in prequential evaluation of the whole stream, or of its first rows,
+    where the row to predict is always the next training row.
 
     Parameters
     ----------
     stream : stream
-        With ``posterior(X, t)``, `classes` and `feature_names`, as `GaussianMixtureStream` has
-        them: the stream that is evaluated.
+        The stream that is evaluated, with ``posterior(X, t)``, `classes` and `feature_names`, like
+        `GaussianMixtureStream`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels of the stream, sorted.
     n_rows_learnt_ : int
-        Number of rows learnt: the time.
+        Number of training rows: the time.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where they have any.
+        Names of the features, if they have any.
 
     See Also
     --------
-    skstream.streams.GaussianMixtureStream : A stream whose truth is known.
-    skstream.streams.load_testbed : Nine of these.
+    skstream.streams.GaussianMixtureStream : A stream whose distribution is known.
+    skstream.streams.load_testbed : Nine such streams.
 
     Notes
     -----
-    Where the rows learnt are not those before the row asked, the answers are those of another row,
-    and the error is too high. Evaluators refuse it
+    If the training rows are not exactly the rows before the one to predict, the predictions are for
+    another row, and the error is too high. Evaluators refuse this
 
-    - with ``missing_labels="skip"``: rows without a label are not learnt;
-    - with folds, which learn some of the rows or draw weights for them;
-    - on a stream whose first or last row is known to have another number in the stream that it is
-      made of, as of `skstream.streams.drop_rows`, or to come from a mixture of other components;
+    - with ``missing_labels="skip"``: rows without a label are not used for training;
+    - with folds, which are trained on some of the rows or draw weights for them;
+    - on a stream whose first or last row is known to have another number in its source, as with
+      `skstream.streams.drop_rows`, or to come from a mixture of other components;
     - with weights other than 0 and 1;
-    - in `DriftReset` and ensembles, whose fresh members would count from the first row again.
+    - in `DriftReset` and ensembles, whose fresh members would count from 0 again.
 
-    They cannot know it, or the answers lag by a few rows, in these cases, which are yours to avoid:
+    Avoid the following cases yourself: evaluators cannot detect them, or predictions lag by a few
+    rows:
 
-    - rows of weight 0, which are not learnt;
-    - arrays or live rows that begin within the stream, or are not its rows in their order;
-    - delayed labels and ``batch_size=``: rows are asked before earlier ones are learnt;
-    - a held-out part: its rows have other numbers than those learnt.
+    - rows of weight 0, which are skipped in training;
+    - arrays or live rows that start in the middle of the stream, or are not its rows in order;
+    - delayed labels and ``batch_size=``: rows are predicted before training on earlier ones;
+    - a held-out part: its rows have other numbers than the training rows.
 
     References
     ----------
@@ -109,7 +110,7 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
             Their labels.
         classes : array-like of shape (n_classes,), default=None
-            Labels; those of the stream are known without it.
+            Labels; not needed, as those of the stream are known.
         sample_weight : None
             Weights are refused.
 
@@ -121,17 +122,18 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If there are weights, a label that the stream does not have, or rows of another width.
+            If there are weights, a label that the stream does not have, or rows with a different
+            number of columns.
         """
         first = not hasattr(self, "n_rows_learnt_")
         if first:
             self._validate_params()
         if sample_weight is not None:
             raise ValueError(
-                "BayesOptimal takes no sample_weight: it counts the rows of its stream, each once. "
-                "Where you gave no weights, an ensemble around it, such as OnlineBagging, or folds "
-                "have drawn them: it fits neither. Evaluate it alone, by PrequentialEvaluator "
-                "without weights, beside the other models."
+                "BayesOptimal takes no sample_weight: it counts the rows of its stream, each "
+                "once. If you gave no weights, they were drawn by an ensemble around it, such as "
+                "OnlineBagging, or by folds: neither works. Evaluate it on its own, with "
+                "PrequentialEvaluator and no weights, next to the other models."
             )
         y = check_labels(self, y)
         X = self._check_rows(X, reset=first)
@@ -148,28 +150,28 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
     def why_not_evaluated(
         self, stream: Any, protocol: str, missing_labels: str, fitted: bool
     ) -> str | None:
-        """Return why its answers would be those of other rows, and its error too high.
+        """Return why its predictions would be for other rows, and its error too high.
 
         Parameters
         ----------
         stream : Stream or None
-            What it is to be evaluated on; None in a live run.
+            The stream to evaluate on; None in a live run.
         protocol : str
             Name of the protocol.
         missing_labels : str
-            What becomes of rows without a label.
+            How rows without a label are handled.
         fitted : bool
-            Whether it goes on from the rows learnt before.
+            Whether it continues from earlier training rows.
 
         Returns
         -------
         reason : str or None
-            None where nothing speaks against it.
+            None if it can be evaluated.
         """
         if protocol == "k-fold":
             why: str | None = (
-                "A fold learns only some of the rows, or learns them with weights that it draws, "
-                "and so BayesOptimal fits no folds. Evaluate it with PrequentialEvaluator."
+                "A fold is trained on only some of the rows, or with random weights, so "
+                "BayesOptimal cannot be used with folds. Evaluate it with PrequentialEvaluator."
             )
         else:
             why = _why_not_skip(stream, missing_labels)
@@ -183,12 +185,12 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows of the time that comes after those learnt.
+            Rows of the time right after the training rows.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Labels; of equal probabilities the first in the order of `classes_`.
+            Labels; ties go to the first in `classes_`.
         """
         codes = self.predict_proba(X).argmax(axis=1)
         return self.classes_[codes]
@@ -199,7 +201,7 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows of the time that comes after those learnt.
+            Rows of the time right after the training rows.
 
         Returns
         -------
@@ -235,7 +237,7 @@ def moved_columns(names: Any, stream: Any) -> str | None:
         return None
     return (
         f"The columns are {list(names)}, and the features of BayesOptimal's stream {own}: it reads "
-        "them by their place. Give the columns in the order of the stream."
+        "them by position. Give the columns in the order of the stream."
     )
 
 
@@ -255,9 +257,9 @@ def _why_not_skip(stream: Stream | None, missing_labels: str) -> str | None:
     if missing_labels != "skip" or hasattr(inner, "posterior"):  # whose rows all have a label
         return None
     return (
-        'With missing_labels="skip" a row without a label is not learnt, and BayesOptimal would '
-        "answer for an earlier row from there on. Evaluate it on the stream with all its labels, "
-        'without missing_labels="skip", and the other models apart.'
+        'With missing_labels="skip" a row without a label is not used for training, and then '
+        "BayesOptimal predicts for an earlier row. Evaluate it on the stream with all its labels, "
+        'without missing_labels="skip", and the other models separately.'
     )
 
 
@@ -274,7 +276,7 @@ def _why_not_rows(own: Any, stream: Stream, n_learnt: int) -> str | None:
         if number != n_learnt + row:
             return (
                 f"Row {row:,} of the stream evaluated is row {number:,} of the "
-                f"{type(source).__name__} that it is made of, and BayesOptimal would take it for "
+                f"{type(source).__name__} that it is made of, but BayesOptimal would take it for "
                 f"row {n_learnt + row:,}. Evaluate the stream from its first row on; of the "
                 "functions that cut a stream, take_rows(stream, n) keeps the row numbers, and "
                 "drop_rows(stream, n) does not."

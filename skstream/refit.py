@@ -118,110 +118,109 @@ class Progress(NamedTuple):
 
 
 class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
-    """Model that is fitted again, from nothing, on the newest rows whenever so many more are known.
+    """Refit a model from scratch on the newest labelled rows, at regular intervals.
 
-    So any estimator with ``fit`` can be evaluated along a stream beside models with
-    ``partial_fit``: boosting, forests, pipelines with column transformers, models of LightGBM or
-    XGBoost. It collects the rows whose labels have arrived, in the order of their labels. After
-    every `every` of them a copy of the estimator is fitted on the last `window`, and answers all
-    questions up to the next refit.
+    This lets you evaluate any estimator with ``fit`` on a stream, next to models with
+    ``partial_fit``: boosting, forests, pipelines with column transformers, LightGBM or XGBoost
+    models. It collects the rows whose labels have arrived, in the order of arrival of the labels.
+    After every `every` of them, a copy of the estimator is fitted on the last `window` and makes
+    all predictions until the next refit.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        Model with ``fit`` and ``predict``; every refit is one of a copy.
+        Model with ``fit`` and ``predict``; every refit fits a copy.
     every : int, str, timedelta or None
-        Rows learnt between two refits; or a period of the calendar, at whose beginning there is
-        one: a duration such as ``"12h"`` or ``"7D"`` (which begins on Monday), or a pandas alias of
-        the first date of a period, such as ``"MS"`` (of a month), or of a period, such as
-        ``"W-SUN"`` (weeks up to Sunday). None: only the alarms of `detector` are followed by a
-        refit; without a detector, the model is fitted once, after `min_rows`, and never again.
+        Number of training rows between two refits; or a calendar period, to refit at its beginning:
+        a duration such as ``"12h"`` or ``"7D"`` (which begins on Monday), or a pandas alias of a
+        period's first date, such as ``"MS"`` (month start), or of a period, such as ``"W-SUN"``
+        (weeks ending on Sunday). None: refit only on alarms of `detector`; without a detector, the
+        model is fitted once, after `min_rows`, and never again.
     window : int, str or timedelta, default=None
-        Each refit is on so many of the newest rows, or on those that came (under delayed labels,
-        whose label came) in the last time, such as ``"90D"``. None: on all rows so far, which are
+        Each refit uses this many of the newest rows, or the rows that arrived (with delayed labels:
+        whose labels arrived) within this time, such as ``"90D"``. None: all rows so far, which are
         all kept in memory.
     min_rows : int, default=None
-        Rows learnt before the first refit, and fewest rows of one that an alarm cuts short. None:
-        `every`, or 100 where that is no number of rows.
+        Training rows before the first refit, and smallest number of rows for a refit shortened by
+        an alarm. None: `every`, or 100 if that is not a number of rows.
     detector : DriftDetector, default=None
-        Reads whether the model was wrong about each row (of a regressor: the absolute error) right
-        before it is learnt; an alarm is followed by a refit at once. It is one on the rows since
-        the warning began if these are `min_rows` or more and fewer than `window`, else on the last
-        `window`. A copy is used that has read nothing, from the first row on: another one that is
-        set later has no effect.
+        Reads whether the model was wrong about each row (for a regressor: the absolute error) right
+        before the row is used for training; an alarm triggers a refit at once. That refit uses the
+        rows since the warning began, if these are `min_rows` or more and fewer than `window`, else
+        the last `window`. A fresh copy is used from the first row on: setting another detector
+        later has no effect.
     before : estimator, default=None
-        Model with ``partial_fit`` that answers up to the first refit; it learns the rows as they
-        come. None: the majority class, or the mean.
+        Model with ``partial_fit`` that predicts until the first refit; it is trained on the rows as
+        they arrive. None: the majority class, or the mean.
     weight_decay : float, default=None
-        Fading factor in (0, 1]: in a refit, a row that n others have followed weighs
-        ``weight_decay ** n``. None: all weigh the same.
+        Fading factor in (0, 1]: in a refit, a row followed by n others has weight ``weight_decay **
+        n``. None: all rows have the same weight.
     time_zone : str, default=None
-        Where the periods of `every` begin, such as ``"Europe/Berlin"``, if arrivals have a time
-        zone. None: in UTC.
+        Time zone in which the periods of `every` begin, such as ``"Europe/Berlin"``, if arrivals
+        have a time zone. None: UTC.
     keep_models : bool, default=False
-        Whether to keep the models of all refits, in memory and in what is saved.
+        Whether to keep the models of all refits, in memory and when saved.
 
     Attributes
     ----------
     estimator_ : estimator
-        The model that answers: that of the last refit, or `before` until there is one.
+        The model that predicts: that of the last refit, or `before` until there is one.
     classes_ : ndarray of shape (n_classes,)
-        Sorted labels; of classifiers.
+        The labels, sorted; only for classifiers.
     n_refits_ : int
         Number of refits.
     refit_rows_ : ndarray of shape (n_refits_,), dtype int64
-        After how many rows learnt each refit was made.
+        Number of training rows before each refit.
     refit_times_ : ndarray of shape (n_refits_,), dtype datetime64[us]
-        When each was made, in UTC if arrivals have a time zone: the beginning of its period, or
-        else the time of the newest row. NaT where neither `every` nor `window` counts time.
+        Time of each refit, in UTC if arrivals have a time zone: the beginning of its period, or
+        else the time of the newest row. NaT if neither `every` nor `window` is a time.
     refit_models_ : list of estimator
-        The models of all refits, the oldest first; with ``keep_models=True``.
+        The models of all refits, oldest first; only with ``keep_models=True``.
     n_failed_refits_ : int
-        Number of refits that have failed. The model before stays.
+        Number of refits that have failed. The previous model is kept.
     last_failure_ : str
-        Why the last of these has failed; empty if none has.
+        Why the last of these failed; empty if none did.
     detector_ : DriftDetector or None
         The detector in use.
     n_rows_learnt_ : int
-        Rows learnt; those of weight 0 do not count.
+        Number of training rows; rows of weight 0 do not count.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where they have any.
+        Names of the features, if they have any.
 
     See Also
     --------
     sklearn.frozen.FrozenEstimator : A fitted model that never changes.
-    skstream.adaptive.DriftReset : A model with ``partial_fit`` that begins anew on alarms.
+    skstream.adaptive.DriftReset : A model with ``partial_fit`` that starts again on alarms.
 
     Notes
     -----
-    A refit is made right after the row that completes the period has been learnt, and before the
-    next question. Between two refits the model does not change, so that an evaluator asks it about
-    many rows in one call, where such answers are those to single rows in every digit: for trees and
-    ensembles of trees, also at the end of pipelines. Other models are asked row by row.
+    A refit happens right after the row that completes the period, before the next prediction.
+    Between two refits the model does not change, so an evaluator predicts many rows in one call if
+    that gives the same values in every digit as single rows: for trees and ensembles of trees, also
+    at the end of pipelines. Other models predict row by row.
 
-    Probabilities have a column for every class of the stream: those that a refit has not seen have
-    probability 0. A decision value of such a class is the lowest of its row.
+    Probabilities have a column for every class of the stream: classes missing from a refit have
+    probability 0. Their decision value is the lowest of its row.
 
-    If a refit fails, as that of many classifiers does where the window holds one class, the model
-    before it goes on, the next try comes `every` rows later, and `n_failed_refits_` counts it. If
-    the very first fails for another reason, that is an error.
+    If a refit fails, as many classifiers do if the window contains a single class, the previous
+    model stays in use, the next attempt is `every` rows later, and `n_failed_refits_` counts the
+    failure. If the very first refit fails for another reason, an error is raised.
 
-    A refit by the calendar is made before the first row of a period is asked or learnt, on what was
-    learnt before; of a window of time, on those that came in so long before the period began. A
-    period in which no row comes has no refit. Evaluators tell the time of every call, by
-    `time_passes`: the arrival of the row, or when its label comes where that is late; where several
-    rows share a call, the last of them, and when each came. Only the model that is evaluated is
-    told it, not a model inside another one.
+    A calendar refit happens before the first row of a period is predicted or used for training, on
+    the training rows before it; if the window is a time, on those that arrived within that time
+    before the period began. A period without rows has no refit. Evaluators report the time of every
+    call through `time_passes`: the arrival of the row, or of its label if that is late; if several
+    rows share a call, the time of the last, and when each arrived. Only the evaluated model itself
+    receives it, not a model nested in another one.
 
-    ``fit`` fits once, on the last `window` of the rows given; ``partial_fit`` goes on from there.
+    ``fit`` fits once, on the last `window` of the given rows; ``partial_fit`` continues from there.
+    Rows of weight 0 are skipped. Other weights are passed to the estimator's ``fit``; if it takes
+    none, a row of weight k is repeated k times. Each counts as one row of the window.
 
-    A row of weight 0 is not learnt. Other weights are passed to ``fit``; where it takes none, a row
-    of weight k is repeated k times. Each counts as one row of the window.
-
-    All refits have the same `random_state`: that of the estimator given. An evaluator sets it where
-    it is None.
+    All refits have the same `random_state`: that of the given estimator. An evaluator sets it if it
+    is None.
 
     References
     ----------
@@ -303,7 +302,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
     @property
     def refit_rows_(self) -> NDArray[np.int64]:
-        """After how many rows learnt each refit was made."""
+        """Number of training rows before each refit."""
         return np.array(self._progress.refits, dtype=np.int64)
 
     @property
@@ -326,24 +325,24 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
     @property
     def last_failure_(self) -> str:
-        """Why the last of these has failed; empty if none has."""
+        """Why the last of these failed; empty if none did."""
         return self._progress.failure
 
     def refits_so_far(self) -> tuple[int, tuple[int, ...], int, str, float]:
-        """Return what its refits have cost, for the costs of an evaluation.
+        """Return the cost of the refits so far, for the costs of an evaluation.
 
         Returns
         -------
         n_known : int
-            Rows learnt.
+            Number of training rows.
         rows : tuple of int
-            After how many of them each model was fitted.
+            Number of training rows before each refit.
         n_failed : int
-            Refits that have failed.
+            Number of refits that failed.
         failure : str
-            Why the last of them has failed.
+            Why the last of them failed.
         seconds : float
-            Time of all of them.
+            Time taken by all refits.
         """
         now = self._progress
         return now.n_known, now.refits, now.n_failed, now.failure, now.seconds
@@ -368,7 +367,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         y : array-like of shape (n_rows,)
             Their labels or targets.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -387,7 +386,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         X, y, weight = self._checked(X, y, sample_weight, classes, first=True)
         if isinstance(self.window, str | timedelta):
             raise ValueError(
-                f"window={self.window!r} counts time, and fit does not know when the rows came. "
+                f"window={self.window!r} counts time, but fit does not know when the rows arrived. "
                 "Call time_passes and partial_fit, or give a number of rows."
             )
         part = last_rows((kept_part(X, y, weight),), self.window)
@@ -408,7 +407,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> "PeriodicRefit":
-        """Learn rows in their order, and fit the model anew whenever it is time.
+        """Train on rows in their order, and refit the model whenever it is due.
 
         Parameters
         ----------
@@ -417,9 +416,9 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         y : array-like of shape (n_rows,)
             Their labels or targets.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur; required at the first call, of classifiers.
+            All labels that can occur; classifiers require it in the first call.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt and changes nothing.
+            Non-negative weights. A row of weight 0 is skipped and changes nothing.
 
         Returns
         -------
@@ -429,11 +428,11 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         Raises
         ------
         TypeError
-            If the estimator is neither classifier nor regressor, or cannot be fitted.
+            If the estimator is neither a classifier nor a regressor, or cannot be fitted.
         ValueError
-            If `classes` is missing at the first call, a label is not among them, the rows have
-            another width than before, the time is needed and not known, or the very first refit
-            fails.
+            If `classes` is missing in the first call, a label is not among them, the rows have a
+            different number of columns than before, the time is needed but unknown, or the very
+            first refit fails.
         """
         first = not self.__sklearn_is_fitted__()
         self._begin()  # every time: parameters may be set between two calls
@@ -441,13 +440,14 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             del self.classes_  # left by a first call that failed
         if counts_time(self) and self._now == NO_TIME:
             raise ValueError(
-                f"{self._counting()} of PeriodicRefit counts time, which nothing has told it: call "
-                "time_passes before partial_fit; evaluators do it."
+                f"{self._counting()} of PeriodicRefit counts time, but no time was given: call "
+                "time_passes before partial_fit, as evaluators do."
             )
         came = np.asarray(self._came)
         if came.ndim and len(came) != n_rows_of(X):
             raise ValueError(
-                f"time_passes was told when {len(came)} rows came, and {n_rows_of(X)} are learnt."
+                f"time_passes got the times of {len(came)} rows, but partial_fit got "
+                f"{n_rows_of(X)} rows."
             )
         if came.ndim and sample_weight is not None:
             came, _ = of_positive_weight(check_weight(sample_weight, len(came)), came)
@@ -482,16 +482,16 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
 
     @offered_if(lambda self: counts_time(self))
     def time_passes(self, now: Any, came: Any = None) -> "PeriodicRefit":
-        """Say what time it is, before rows are asked or learnt; a refit that is due is made.
+        """Set the current time before rows are predicted or used for training; refit if due.
 
-        Evaluators do it. Only with a period or a duration as `every` or `window`.
+        Evaluators call this. Only with a period or a duration as `every` or `window`.
 
         Parameters
         ----------
         now : datetime
-            The time, not before the rows that were learnt; in UTC if it has a time zone.
+            The time, not before that of earlier training rows; in UTC if it has a time zone.
         came : array-like of shape (n_rows,), default=None
-            When the rows of the next ``partial_fit`` came, for a window of time. None: now.
+            When the rows of the next ``partial_fit`` arrived, if the window is a time. None: now.
 
         Returns
         -------
@@ -501,7 +501,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         Raises
         ------
         ValueError
-            If it goes back.
+            If time goes backwards.
         """
         time = int(as_microseconds(time_column([now], "now"), "now")[0])
         if self.__sklearn_is_fitted__():
@@ -516,7 +516,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         return self
 
     def check_clock(self, kind: str) -> None:
-        """Raise an error if times of a kind cannot be counted as the parameters say.
+        """Raise an error if the parameters do not suit this kind of times.
 
         Parameters
         ----------
@@ -526,22 +526,22 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         Raises
         ------
         ValueError
-            If they cannot.
+            If they do not.
         """
         self._begin()
         if kind not in (AWARE, DATETIMES):
-            given = "the rows do not say when they came"
+            given = "the rows have no arrival times"
             if kind != MISSING:
                 given = f"the arrivals here are {kind}"
             raise ValueError(
-                f"{self._counting()} of PeriodicRefit counts time, and {given}: pass arrival= as "
+                f"{self._counting()} of PeriodicRefit counts time, but {given}: pass arrival= as "
                 "datetimes (--time on the command line), or count rows."
             )
         if self.time_zone is not None and kind != AWARE:
             raise ValueError(
-                f"time_zone={self.time_zone!r} is for arrivals with a time zone, and these have "
+                f"time_zone={self.time_zone!r} is for arrivals with a time zone, but these have "
                 "none: their days begin at their own midnight. Leave it out, or give arrivals "
-                "with their zone."
+                "with a time zone."
             )
 
     def _counting(self) -> str:
@@ -556,26 +556,26 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             calendar_of(self.every, self.time_zone)
         elif self.time_zone is not None:
             raise ValueError(
-                f"time_zone={self.time_zone!r} says where the periods of every= begin, and "
+                f"time_zone={self.time_zone!r} applies to a calendar period in every=, but "
                 f"every={self.every} is none. Leave it out, or give a period, such as every='7D'."
             )
         if isinstance(self.window, str | timedelta) and _microseconds(self.window) < 1:
             raise ValueError(
-                f"window={self.window!r} is no duration. Give a number of rows, or a duration in "
-                f"{UNITS}, such as '90D'; months have no fixed length."
+                f"window={self.window!r} is not a duration. Give a number of rows, or a duration "
+                f"in {UNITS}, such as '90D'; months have no fixed length."
             )
         check_can_be_fitted(self.estimator)
         if self.every is None and self.detector is None and self.min_rows is None:
             raise ValueError(
-                "every=None means that only alarms of a detector are followed by a refit, and "
-                "detector=None. Pass one of them, every=1000 or detector=ADWIN(); or say after how "
-                "many rows the model is fitted once and for all: min_rows=5000."
+                "every=None refits only on alarms of a detector, but detector=None. Pass one of "
+                "them, such as every=1000 or detector=ADWIN(); or the number of rows after which "
+                "the model is fitted once and for all: min_rows=5000."
             )
         if self.weight_decay not in (None, 1.0) and not weight_name(self.estimator):
             raise ValueError(
-                f"weight_decay={self.weight_decay} weighs the rows of a refit, and "
-                f"{type(self.estimator).__name__}.fit has no sample_weight. Leave it out, or use "
-                "a smaller window."
+                f"weight_decay={self.weight_decay} needs sample weights, but "
+                f"{type(self.estimator).__name__}.fit has no sample_weight. Leave it out, or use a "
+                "smaller window."
             )
         if self.before is not None:
             if isinstance(self.before, type):
@@ -583,7 +583,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             check_can_learn(self.before)
             if is_regressor(self.before) != is_regressor(self.estimator):
                 raise TypeError(
-                    f"before={self.before!r} answers up to the first refit of "
+                    f"before={self.before!r} predicts until the first refit of "
                     f"{type(self.estimator).__name__}: it must be of the same kind, classifier or "
                     "regressor."
                 )
@@ -673,8 +673,9 @@ def at_time(
     if progress.window and now < (last := int(progress.window[-1][3][-1])):
         its, of_last = (str(np.datetime64(time, "us")) for time in (now, last))
         raise ValueError(
-            f"It is {its}, and PeriodicRefit has learnt a row of {of_last}: time does not go back. "
-            "A model that goes on from earlier rows (warm_start=True) needs rows that came later."
+            f"It is {its}, but PeriodicRefit was trained on a row of {of_last}: time cannot go "
+            "backwards. A model that continues from earlier rows (warm_start=True) needs later "
+            "rows."
         )
     periods = calendar(model)
     if periods is None or now < progress.end:
@@ -784,7 +785,7 @@ def _refitted(
     if not most:
         failure = (
             f"The refit of {type(model.estimator).__name__} after {progress.n_known:,} rows "
-            f"failed: no row was learnt within window={model.window!r}."
+            f"failed: no training row lies within window={model.window!r}."
         )
         return progress._replace(n_since=0, n_failed=progress.n_failed + 1, failure=failure)
     part = last_rows(progress.window, progress.n_warned if cut else n_rows)

@@ -77,8 +77,8 @@ def _append_to_frame(X: Any, values: NDArray[np.int64], names: list[str]) -> Any
     taken = [name for name in names if name in X.columns]
     if taken:
         raise ValueError(
-            f"The data frame already has columns named {taken}, which are to be appended. "
-            f"Rename them."
+            f"The data frame already has columns named {taken}, the names of columns to append. "
+            "Rename them."
         )
     if not hasattr(X, "iloc"):
         polars = optional_import("polars", "Appending columns to a polars frame")
@@ -110,27 +110,28 @@ class TemporalClassifier(MetaClassifier):
 
 
 class TemporalCorrection(TemporalClassifier):
-    """Corrects a classifier's probabilities by the label learnt last.
+    """Correct a classifier's probabilities with the previous label.
 
     With x the row, j the previous label and i a class, the inner model's P(i | x) becomes P(i | x)
-    P(i | j) / P(i), renormalised. P(i) and P(i | j) are estimated from the labels learnt. Until a
-    label has been learnt, the inner probabilities are returned unchanged.
+    P(i | j) / P(i), renormalised. P(i) and P(i | j) are estimated from the training labels. Before
+    the first of them, the inner probabilities are returned unchanged.
 
     Parameters
     ----------
     estimator : estimator
         Classifier with ``partial_fit`` and ``predict_proba``. It is cloned.
     fading_factor : float in (0, 1], default=1.0
-        With every row learnt, the earlier counts are multiplied by it. 1 forgets nothing.
+        With every training row, the earlier counts are multiplied by this factor. 1 forgets
+        nothing.
     smoothing : float > 0, default=1.0
         Added to every count when a probability is estimated.
     previous_label : {"known", "predicted"}, default="known"
-        The previous label of a row that is asked. "known": the label learnt last, the same for all
-        rows of a call. "predicted": for a later row of the call, this classifier's own answer to
-        the row before it. Evaluators ask in one call about a row and all rows before it that are
-        not learnt yet, so that its answers replace labels that are not known yet. Without delayed
-        labels both give the same answers, at the same speed. ``score`` knows the labels: with
-        "known", each is the previous label of the next row.
+        What is used as the previous label in prediction. "known": the newest training label, the
+        same for all rows of a call. "predicted": for the second and later rows of a call, this
+        classifier's own prediction for the row before. Evaluators then predict a row together with
+        all earlier rows whose labels are still missing, so that predictions replace the missing
+        labels. Without delayed labels both give the same predictions, at the same speed. ``score``
+        knows the labels: with "known", each is the previous label of the next row.
 
     Attributes
     ----------
@@ -139,19 +140,19 @@ class TemporalCorrection(TemporalClassifier):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     class_counts_ : ndarray of shape (n_classes,), dtype float64
-        Faded sum of the weights of the rows learnt, by class.
+        Faded sum of the weights of the training rows, by class.
     transition_counts_ : ndarray of shape (n_classes, n_classes), dtype float64
-        The same for the rows with previous label j (row) and label i (column).
+        The same, for rows with previous label j (row) and label i (column).
     previous_labels_ : ndarray of shape (1,)
-        The label learnt last.
+        The newest training label.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
-    TemporallyAugmented : Gives the previous labels to the inner model as features.
+    TemporallyAugmented : Gives the inner model the previous labels as features.
 
     Notes
     -----
@@ -218,8 +219,8 @@ class TemporalCorrection(TemporalClassifier):
         ]
         way_out = f'Set {losses[0]}="log_loss", or use' if losses else "Use"
         raise TypeError(
-            f"TemporalCorrection corrects probabilities, and {type(self.estimator).__name__} "
-            f"as it is gives none. {way_out} a model with predict_proba."
+            f"TemporalCorrection corrects probabilities, and {type(self.estimator).__name__} as "
+            f"set gives none. {way_out} a model with predict_proba."
         )
 
     def _check_inner_classes(self, model: Any) -> None:
@@ -246,7 +247,7 @@ class TemporalCorrection(TemporalClassifier):
         self.previous_labels_ = self.classes_[[previous]]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of the highest corrected probability, of equal ones the lowest.
+        """Predict the class of the highest corrected probability; ties go to the lowest class.
 
         Parameters
         ----------
@@ -284,7 +285,7 @@ class TemporalCorrection(TemporalClassifier):
         posterior = np.ascontiguousarray(self.estimator_.predict_proba(X))
         if posterior.shape[1:] != self.classes_.shape:
             raise ValueError(
-                f"predict_proba of {type(self.estimator_).__name__} answers with shape "
+                f"predict_proba of {type(self.estimator_).__name__} returned shape "
                 f"{posterior.shape}, but there are {len(self.classes_)} classes."
             )
         shown = vars(self).get("_shown")
@@ -365,7 +366,7 @@ def corrected(posterior: NDArray[np.float64], factors: NDArray[np.float64]) -> N
 
 
 class TemporallyAugmented(InnerMethods, TemporalClassifier):
-    """Gives the labels learnt last to a classifier as additional features.
+    """Give a classifier the previous labels as additional features.
 
     Parameters
     ----------
@@ -374,42 +375,43 @@ class TemporallyAugmented(InnerMethods, TemporalClassifier):
     n_lags : int, default=1
         Number of previous labels, at least 0.
     encoding : {"onehot", "ordinal"}, default="onehot"
-        "onehot": a column for each class, for each previous label; all 0 where it is missing.
-        "ordinal": one column for each previous label, holding its position in `classes_`, or the
-        number of classes where it is missing. New columns are on the right, those of the newest
+        "onehot": for each previous label, a column per class; all 0 if the label is missing.
+        "ordinal": one column per previous label, with its position in `classes_`, or the number of
+        classes if the label is missing. New columns are appended on the right, those of the newest
         label first.
     previous_label : {"known", "predicted"}, default="known"
-        The previous labels of a row that is asked. "known": the labels learnt last, the same for
-        all rows of a call. "predicted": for a later row of the call, this classifier's own answers
-        to the rows before it come first. Evaluators ask in one call about a row and all rows before
-        it that are not learnt yet, so that its answers replace labels that are not known yet.
-        Without delayed labels both give the same answers, at the same speed. ``score`` knows the
-        labels: with "known", each is the previous label of the next row.
+        What is used as previous labels in prediction. "known": the newest training labels, the same
+        for all rows of a call. "predicted": for the second and later rows of a call, this
+        classifier's own predictions for the rows before, followed by known labels. Evaluators then
+        predict a row together with all earlier rows whose labels are still missing, so that
+        predictions replace the missing labels. Without delayed labels both give the same
+        predictions, at the same speed. ``score`` knows the labels: with "known", each is the
+        previous label of the next row.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted inner model. It sees ``n_features_in_`` columns and the new ones; in data
-        frames their names are ``previous_label_1=UP``, ... (onehot) or ``previous_label_1``
+        The fitted inner model. It gets the ``n_features_in_`` columns and the new ones; in data
+        frames the new ones are named ``previous_label_1=UP``, ... (onehot) or ``previous_label_1``
         (ordinal). With another TemporallyAugmented inside, they begin with ``outer_``, once for
         each one inside.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     previous_labels_ : ndarray of shape (at most n_lags,)
-        The labels learnt last, newest first.
+        The newest training labels, newest first.
     n_features_in_ : int
-        Number of columns of the rows given.
+        Number of columns of the input rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
-    TemporalCorrection : Corrects the probabilities of the inner model instead.
+    TemporalCorrection : Corrects the inner model's probabilities instead.
 
     Notes
     -----
-    A row is learnt with the labels of the rows learnt just before it, earlier rows of the same
-    call included, never with an answer of the model.
+    In training, a row gets the true labels of the rows before it, including earlier rows of the
+    same call, never the model's own predictions.
 
     References
     ----------
@@ -549,7 +551,7 @@ def warn_if_labels_are_dropped(model: Any, X: Any, n_appended: int) -> None:
             used.update(column_positions(X, given(X) if callable(given) else given))
     if not used & set(range(X.shape[1] - n_appended, X.shape[1])):
         warn(
-            "The previous labels are appended as columns, and the ColumnTransformer in front of "
-            "the model drops them: TemporallyAugmented changes nothing. Pass it "
+            "The previous labels are appended as columns, but the ColumnTransformer in front of "
+            "the model drops them, so TemporallyAugmented has no effect. Pass it "
             'remainder="passthrough", or put TemporallyAugmented around the last step.'
         )

@@ -123,10 +123,10 @@ def _unfitted_refuses(model: Any, data: Data) -> None:
             continue
         except Exception as error:
             raise AssertionError(
-                f"{name} before anything was learnt raises {type(error).__name__} ({error}) "
-                f"instead of NotFittedError."
+                f"{name} before any training raises {type(error).__name__} ({error}) instead of "
+                "NotFittedError."
             ) from error
-        raise AssertionError(f"{name} answers before anything was learnt.")
+        raise AssertionError(f"{name} predicts before any training.")
 
 
 def _asking_changes_nothing(model: Any, data: Data) -> None:
@@ -137,7 +137,7 @@ def _asking_changes_nothing(model: Any, data: Data) -> None:
         before = joblib.hash(model)
         getattr(model, name)(X)
         assert joblib.hash(model) == before, (
-            f"{name} changes the estimator. Questions must leave no trace, at any depth."
+            f"{name} changes the estimator. Prediction must not change any state, at any depth."
         )
 
 
@@ -149,7 +149,7 @@ def _order_of_questions_does_not_matter(model: Any, data: Data) -> None:
     if asks_row_by_row(model):
         together = _answers(model, X)
         first = {n: a[:1] for n, a in together.items()}
-        _check_alike(first, alone[0], "answers the first row of a call otherwise than alone.")
+        _check_alike(first, alone[0], "predicts the first row of a call differently than alone.")
         return
     one_by_one = {name: np.concatenate([a[name] for a in alone]) for name in alone[0]}
     for index, how in [(np.arange(20), "together"), (np.arange(20)[::-1], "in reverse order")]:
@@ -157,8 +157,8 @@ def _order_of_questions_does_not_matter(model: Any, data: Data) -> None:
         _check_alike(
             {n: a[index] for n, a in one_by_one.items()},
             asked,
-            f"answers rows asked {how} otherwise than alone. Only labels that have been learnt "
-            "may matter; set _asks_row_by_row = True on models that go by their own answers.",
+            f"predicts rows {how} differently than alone. Only training labels may matter; set "
+            "_asks_row_by_row = True on models that use their own predictions.",
         )
 
 
@@ -168,11 +168,11 @@ def _goes_on_after_pickling(model: Any, data: Data) -> None:
     copy = pickle.loads(pickle.dumps(model))
     X, _ = data.rows(45, 60)
     for begin in (30, 31, 45):
-        how = f"answers otherwise after pickling, before row {begin}."
+        how = f"predicts differently after pickling, before row {begin}."
         _check_alike(_answers(model, X), _answers(copy, X), how)
         _teach(model, data, begin, begin + 1)
         _teach(copy, data, begin, begin + 1)
-    how = "answers otherwise once a pickled copy has learnt more."
+    how = "predicts differently after a pickled copy was trained further."
     _check_alike(_answers(model, X), _answers(copy, X), how)
 
 
@@ -181,7 +181,7 @@ def _fit_forgets(model: Any, data: Data) -> None:
     fresh = unfitted_copy(model).fit(*data.rows(30, 60))
     again = unfitted_copy(model).fit(*data.rows(0, 30)).fit(*data.rows(30, 60))
     X, _ = data.rows(0, 60)
-    how = "after a second fit still shows the first."
+    how = "after a second fit still depends on the first."
     _check_alike(_answers(fresh, X), _answers(again, X), how)
 
 
@@ -197,7 +197,7 @@ def _partial_fit_after_fit_goes_on(model: Any, data: Data) -> None:
     # A model of only the last rows (such as `Persistent`) cannot be checked here.
     remembers = _differing(_answers(_taught(model, data, 0, 60, 70), X), _answers(restarted, X))
     assert remembers is None or _differing(_answers(fitted, X), _answers(restarted, X)), (
-        "partial_fit after fit starts anew: it answers like a fresh model."
+        "partial_fit after fit starts over: it predicts like a fresh model."
     )
 
 
@@ -228,8 +228,8 @@ def _late_class_is_learnt(model: Any, data: Data) -> None:
         f"instead of {data.classes.tolist()}."
     )
     assert n_right > len(asked) / 2, (
-        f"{late!r} appeared late, in {calls * len(own)} rows in succession, and only {n_right} "
-        f"of {len(asked)} of these rows are answered with it."
+        f"{late!r} appeared late, in {calls * len(own)} rows in succession, and only {n_right} of "
+        f"{len(asked)} of these rows are predicted as such."
     )
 
 
@@ -243,12 +243,12 @@ def _labels_keep_their_type(model: Any, data: Data) -> None:
         taught = _taught(model, relabelled, 0, 60)
         answers = np.asarray(taught.predict(data.rows(0, 60)[0]))
         assert np.isin(answers, relabelled.classes).all(), (
-            f"predict answers {answers[:3].tolist()}, ... where the labels are "
+            f"predict returns {answers[:3].tolist()}, ... but the labels are "
             f"{relabelled.classes.tolist()}."
         )
         wanted, found = type(relabelled.classes.tolist()[0]), type(answers.tolist()[0])
         assert wanted is found, (
-            f"predict answers with {found.__name__} where labels are {wanted.__name__}."
+            f"predict returns {found.__name__}, but the labels are {wanted.__name__}."
         )
 
 
@@ -278,10 +278,10 @@ def _other_widths_are_refused(model: Any, data: Data) -> None:
     """Rows of another width raise a ValueError."""
     X, y = data.rows(0, 30)
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < 2:
-        raise NotApplicable("the rows are no array of several columns")
+        raise NotApplicable("the rows are not an array of several columns")
     taught = _taught(model, data, 0, 30)
-    _expect_value_error(lambda: taught.partial_fit(X[:, :-1], y), "a row of another width")
-    _expect_value_error(lambda: taught.predict(X[:, :-1]), "a question of another width")
+    _expect_value_error(lambda: taught.partial_fit(X[:, :-1], y), "a training row too narrow")
+    _expect_value_error(lambda: taught.predict(X[:, :-1]), "a row to predict too narrow")
 
 
 def _expect_value_error(action: Callable[[], Any], what: str) -> None:
@@ -298,7 +298,7 @@ def _cuts_change_nothing(model: Any, data: Data) -> None:
     X, _ = data.rows(0, 60)
     for bounds in [(0, 30, 60), (0, 1, 2, 30, 59, 60)]:
         how = (
-            f"differs if the rows are learnt in calls that end at {bounds[1:]} instead of at once, "
+            f"differs between training in calls that end at {bounds[1:]} and training at once, "
             "although batch_split=True promises that they agree."
         )
         _check_alike(_answers(whole, X), _answers(_taught(model, data, *bounds), X), how)
@@ -444,23 +444,21 @@ def check_stream_estimator(
 
     The checks are:
 
-    - predictions before anything was learnt raise `NotFittedError`;
-    - predicting changes nothing, to any depth (`check_estimator` compares shallow copies);
-    - the order of the questions does not matter, only that of the labels learnt: rows asked
-      together, alone or in another order get the same answers. If the answer of a model to one
-      row of a call depends on its answer to the row before, only the first answer of each call
-      is checked;
-    - pickled and unpickled in the middle of a stream, it continues as if nothing had happened;
-    - a class that appears late, between two others in the order of labels, is learnt and
-      predicted;
-    - answers are labels of the type learnt, in every type;
+    - predictions before any training raise `NotFittedError`;
+    - predicting changes no state, at any depth (`check_estimator` compares shallow copies);
+    - the order of predictions does not matter, only that of training: rows predicted together,
+      alone or in another order get the same predictions. If a model's prediction for a row depends
+      on its prediction for the row before in the call, only the first of each call is checked;
+    - pickling and unpickling in the middle of a stream makes no difference;
+    - a class that appears late, between two others in the order of labels, is learnt and predicted;
+    - predictions have the type of the training labels, for every type;
     - class probabilities are finite, non-negative and sum to 1, with a column per class;
-    - memory does not grow with the rows learnt;
-    - ``fit`` forgets what was learnt before, and ``partial_fit`` after ``fit`` does not;
-    - classes missing at the first ``partial_fit``, labels that are not among them and rows of
-      another width raise a ValueError;
-    - with ``batch_split=True``, dividing rows into several calls of ``partial_fit`` changes
-      nothing.
+    - memory does not grow with the number of training rows;
+    - ``fit`` forgets earlier training, and ``partial_fit`` after ``fit`` does not;
+    - missing classes in the first ``partial_fit``, labels that are not among them, and rows with a
+      different number of columns raise a ValueError;
+    - with ``batch_split=True``, dividing rows into several calls of ``partial_fit`` makes no
+      difference.
 
     Parameters
     ----------
@@ -472,29 +470,28 @@ def check_stream_estimator(
     y : array-like of shape (n_rows,), default=None
         Their labels, from at least three classes, or targets.
     batch_split : bool, default=False
-        Whether the estimator promises that ``partial_fit`` of some rows, then of others, is
-        ``partial_fit`` of all of them.
+        Whether the estimator promises that ``partial_fit`` on some rows, then on others, equals
+        ``partial_fit`` on all of them.
     n_learns : int, default=10_000
-        Rows learnt while memory is watched. A model that keeps a window of rows must have
-        filled it after half of them.
+        Training rows while memory is watched. A model that keeps a window of rows must have filled
+        it after half of them.
     on_fail : {"raise"} or None, default="raise"
-        Whether the first check that fails raises an error, or all are run and reported.
+        "raise": the first check that fails raises an error. None: all are run and reported.
     expected_failed_checks : mapping of str to str, default=None
-        Reasons by the name of a check, as `CheckResult.name` says it: it may fail.
+        Checks that may fail, by name (`CheckResult.name`), with the reason.
 
     Returns
     -------
     report : CheckReport
-        Every check, in words, and whether it passed. With ``on_fail="raise"`` none has failed, but
-        for those expected to.
+        Every check, in words, and whether it passed. With ``on_fail="raise"``, only expected
+        failures can appear.
 
     Raises
     ------
     AssertionError
         If a check fails. The message names the check and says what was found.
     ValueError
-        If `on_fail` is something else, or there is no check of a name in
-        `expected_failed_checks`.
+        If `on_fail` is anything else, or there is no check of a name in `expected_failed_checks`.
     TypeError
         If the estimator has no ``partial_fit``, ``fit`` or ``get_params``, is a class, or is
         neither a classifier nor a regressor.
@@ -535,18 +532,18 @@ def check_stream_estimator(
     """
     check_choice(on_fail, "on_fail", ("raise", None))
     if isinstance(estimator, type):
-        raise TypeError(f"Pass an instance, {estimator.__name__}(), and not the class itself.")
+        raise TypeError(f"Pass an instance, {estimator.__name__}(), not the class itself.")
     check_can_learn(estimator)
     missing = [name for name in ("fit", "get_params") if not hasattr(estimator, name)]
     if missing:
         raise TypeError(
-            f"{type(estimator).__name__} has no {', '.join(missing)}. Evaluators and pipelines can "
-            "do without, these checks cannot: derive it from sklearn.base.BaseEstimator."
+            f"{type(estimator).__name__} has no {', '.join(missing)}. Evaluators and pipelines "
+            "work without it, but these checks do not: derive it from sklearn.base.BaseEstimator."
         )
     if not (is_classifier(estimator) or is_regressor(estimator)):
         raise TypeError(
             f"{type(estimator).__name__} is neither a classifier nor a regressor, and these checks "
-            "are for those. Put a transformer into a pipeline before one: "
+            "need one of them. Put a transformer into a pipeline before one: "
             "make_stream_pipeline(transformer, classifier)."
         )
     model = seed_estimator(unfitted_copy(estimator), 0)
@@ -558,7 +555,7 @@ def check_stream_estimator(
     known = [*map(name_of, checks)]
     unknown = sorted(set(expected) - set(known))
     if unknown:
-        raise ValueError(f"There is no check {unknown[0]!r} here. The checks are {known}.")
+        raise ValueError(f"There is no check {unknown[0]!r}. The checks are {known}.")
     results = [
         CheckResult(name_of(check), words_of(check), *_found(check, model, data, expected, on_fail))
         for check in checks

@@ -271,7 +271,7 @@ def test_a_model_without_scores_is_named() -> None:
         def predict(self, X):
             return np.zeros(len(X))
 
-    with pytest.raises(TypeError, match="Mute as it is has neither predict_proba nor decision_f"):
+    with pytest.raises(TypeError, match="Mute as set has neither predict_proba nor decision_f"):
         sk.PrequentialCalibrator(Mute()).fit([[0.0], [1.0]], [0, 1])
 
 

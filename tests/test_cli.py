@@ -140,9 +140,9 @@ def test_the_same_command_goes_on_from_its_folder(run: Run, csv_file: Path, tmp_
     assert first == again
     assert (folder / "1-of-1.checkpoint").stat().st_mtime_ns == written
     error = refused(run(*command, "--checkpoint", folder, "--set", "n_warmup=7"))
-    assert "is of another evaluation: the parameter n_warmup is 7 and was 1" in error
+    assert "belongs to another evaluation: the parameter n_warmup is 7 and was 1" in error
     error = refused(run(*command, "--checkpoint", csv_file))
-    assert "is a file: name a folder" in error
+    assert "is a file: pass a folder" in error
 
 
 def test_the_picture_shows_one_measure_and_is_closed(run, csv_file, monkeypatch):
@@ -166,7 +166,7 @@ def test_the_picture_shows_one_measure_and_is_closed(run, csv_file, monkeypatch)
     ("arguments", "message"),
     [
         (["no.csv", "--target", "label"], "There is no file or folder"),
-        (["s3://id:secret@bucket/no.csv", "--target", "label"], "A URI holds a password"),
+        (["s3://id:secret@bucket/no.csv", "--target", "label"], "A URI contains a password"),
         (["", "--target", "label"], "path of a file or folder is empty"),
         ([__file__, "--target", "label"], "neither a Parquet file nor a CSV file nor an"),
         (["{csv}", "--target", "lable"], "lable"),
@@ -355,11 +355,11 @@ MANY = "x,class\n" + "".join(f"{i},{i * 7}\n" for i in range(1001))
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        (ROWS.replace(",", ";"), [], "'x;day;class'. How the file is written is said by"),
+        (ROWS.replace(",", ";"), [], "'x;day;class'. Describe the format with, for example,"),
         ("class\na\nb\n", [], "has no column beside the target 'class'"),
         ("x,class\n1,a\n2,a\n", [], "holds one label only, 'a'"),
         (MANY, [], "holds 1,001 different values, each of which would be a label"),
-        (ROWS, ["--read", "delimitr=;"], "delimitr= is no parameter of streams of files"),
+        (ROWS, ["--read", "delimitr=;"], "delimitr= is not a parameter of streams of files"),
         (ROWS, ["--set", "n_warmpu=5"], "has no such parameter, or an option of its own for it."),
         (ROWS, ["--set", "forgetting=adwin"], "Valid are: batch_size, "),
     ],
@@ -565,7 +565,7 @@ def test_without_a_warmup_the_baselines_are_asked(run: Run, csv_file: Path) -> N
     status, output, _ = run(*given)
     assert status == 0 and f"after {N_ROWS} rows; n_warmup=0" in output
     status, _, errors = run(*given, "--model", "sgd")
-    assert status == 2 and "n_warmup=0 asks it for the first row" in errors
+    assert status == 2 and "n_warmup=0 needs a prediction for the first row" in errors
 
 
 def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_foreign_file_of_arrays_is_refused_in_words(arrays: Any, tmp_path: Pat
     assert ": 'header'" not in str(caught.value)
 
 
-@pytest.mark.filterwarnings("always:Model .* learns with GaussianNB")
+@pytest.mark.filterwarnings("always:Model .* trains GaussianNB")
 def test_a_model_that_fails_ends_no_other(tmp_path, capsys):
     bayes = "sklearn.naive_bayes:GaussianNB"
     command = ["evaluate", written(tmp_path), "--target", "class", "--metric", "log_loss"]
@@ -100,7 +100,7 @@ def test_a_model_that_fails_ends_no_other(tmp_path, capsys):
     table = {line.split()[0]: line.split()[1] for line in output.out.splitlines()[::-1] if line}
     assert table[bayes] == "nan" and float(table["sgd"]) > 0
     assert f"{bayes} failed: the error below says why" in output.out
-    assert f"error: Model '{bayes}' failed while answering row 1" in output.err
+    assert f"error: Model '{bayes}' failed while predicting row 1" in output.err
     assert main([*command[:-2], "--set", "n_warmup=30"]) == 0
 
 
@@ -128,7 +128,7 @@ def test_models_without_declared_parameters_are_taken(base, tmp_path, capsys, mo
 
 def test_a_pipe_is_refused_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     words = refused(capsys, "evaluate", "/dev/null", "--target", "class")
-    assert "'/dev/null' is no file but a pipe or a device, which can be read only once" in words
+    assert "'/dev/null' is not a file but a pipe or a device, which can be read only once" in words
 
 
 def _out(capsys: pytest.CaptureFixture[str]) -> str:

@@ -55,7 +55,7 @@ def test_measures_of_probabilities_from_the_shell(tmp_path, capsys):
     assert "has no predict_proba, which log_loss and brier_skill need" in error
     assert "scored by auc." in error
     assert main([*arguments, "--save", str(tmp_path)]) == 0
-    assert "brier_skill need. It can be scored by auc. What it lacks" in capsys.readouterr().err
+    assert "brier_skill need. It can be scored by auc. These scores" in capsys.readouterr().err
     result = load(tmp_path / "result.npz").scores
     assert result["majority"]["auc"] == pytest.approx(0.5, abs=0.1)
     assert np.isfinite([*result["persistent"].values()]).all()

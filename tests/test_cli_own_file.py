@@ -237,7 +237,7 @@ def test_times_are_read_as_they_are_written(run: Run, parcels: Path) -> None:
         rows = [f"{write(time)},{rest}" for time, (_, rest) in zip(times, lines, strict=True)]
         Path("other.csv").write_text("\n".join([",".join(header), *rows]))
         status, _, errors = run(*command)
-        assert status == 2 and ("written" in errors or "time_format=" in errors)
+        assert status == 2 and ("give their format" in errors or "time_format=" in errors)
         assert run(*command, "--read", f"time_format={how}", "--save", "a")[0] == 0
         assert run(*command, "--read", f"time_format={{'ordered': {how!r}}}", "--save", "b")[0] == 0
     kept = load("a/result.npz").scores, load("b/result.npz").scores

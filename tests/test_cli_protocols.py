@@ -358,7 +358,7 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--delay", "nan"], "--delay nan is not at least 0"),
         (
             ["--delay", "wait", "--time", "came"],
-            "say what a delay of 1 is: unit=timedelta(hours=1)",
+            "the unit of delays: unit=timedelta(hours=1)",
         ),
         (["--delay", "5", "--time", "came"], "Pass a timedelta"),
         (["--delay", "came"], "The column of --delay holds times and no delays"),
@@ -388,7 +388,7 @@ def test_files_and_generators_without_columns_of_times(tmp_path, capsys):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2\n0 1:3\n" * 10)
     assert main(["evaluate", str(path), "--time", "t"]) == 2
-    assert "roles= is no parameter of streams of files such as" in capsys.readouterr().err
+    assert "roles= is not a parameter of streams of files such as" in capsys.readouterr().err
     command = ["evaluate", "--generator", "SEA(n_rows=200)"]
     assert main([*command, "--time", "t"]) == 2
     assert "--time is about files, and --generator makes the rows" in capsys.readouterr().err

@@ -41,7 +41,7 @@ def test_the_table_says_how_it_is_executed(name: str) -> None:
     assert kind.partition(":")[0] == said[name]
     if kind.startswith("refused"):
         sentence = kind.partition(": ")[2]
-        assert sentence.startswith("Model 'model' failed while learning row")
+        assert sentence.startswith("Model 'model' failed while training on row")
         assert "\n" not in sentence
 
 

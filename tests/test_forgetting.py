@@ -303,7 +303,7 @@ def test_forgetting_of_an_evaluator_is_set_like_any_nested_parameter(make):
     [
         (FadingFactor(0.9), {"forgetting__window_size": 3}, "Invalid parameter 'window_size'"),
         (FadingFactor(0.9), {"forgetting__fading_factor": 2}, "'fading_factor' parameter of"),
-        ({"a": "cumulative"}, {"forgetting__window_size": 3}, "Set it whole: forgetting="),
+        ({"a": "cumulative"}, {"forgetting__window_size": 3}, "Set all of it: forgetting="),
         (FadingFactor(0.9), {"memory": 3}, "has no parameter 'memory'"),
     ],
 )

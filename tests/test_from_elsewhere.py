@@ -222,7 +222,7 @@ def test_a_detector_that_replaces_the_model(page: dict[str, Any]) -> None:
 def test_clusterers_and_targets_of_two_dimensions_are_refused(page: dict[str, Any]) -> None:
     evaluator = PrequentialEvaluator("accuracy", n_warmup=20, batch_size=20)
     for model in (MiniBatchKMeans(2), make_stream_pipeline(MiniBatchKMeans(2))):
-        with pytest.raises(TypeError, match="is a clusterer: it answers numbers of clusters"):
+        with pytest.raises(TypeError, match="is a clusterer: it predicts cluster numbers"):
             evaluator.evaluate(model, page["X"], np.arange(3_000) % 2)
     with pytest.raises(ValueError, match=r"y must be one-dimensional. Got shape \(3000, 2\)"):
         evaluator.evaluate(SGDClassifier(), page["X"], np.zeros((3_000, 2)))

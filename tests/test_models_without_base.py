@@ -205,8 +205,8 @@ class NotCopied(Counter):
             r"NotCopied cannot be copied, because of its attribute 'lock' \(_thread.lock\).*"
             "deepcopy: make that possible",
         ),
-        (OnlyProba(), r"OnlyProba.* has predict_proba and no predict.*argmax\(axis=1\)"),
-        (OnlyDecision(), r"OnlyDecision.* has decision_function and no predict.*> 0"),
+        (OnlyProba(), r"OnlyProba.* has predict_proba but no predict.*argmax\(axis=1\)"),
+        (OnlyDecision(), r"OnlyDecision.* has decision_function but no predict.*> 0"),
     ],
 )
 def test_what_they_lack_is_named(model, message) -> None:
@@ -311,7 +311,7 @@ def test_what_parts_have_learnt_is_left_out_with_a_warning() -> None:
     scaled = sk.make_stream_pipeline(StandardScaler(), learnt)
     warm = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(keep_tape=True))
     for model in (scaled, sk.TemporallyAugmented(learnt)):
-        with pytest.warns(UserWarning, match="SGDClassifier inside model 'm' has learnt, and the"):
+        with pytest.warns(UserWarning, match="SGDClassifier inside model 'm' is fitted, but the"):
             result = warm.evaluate({"m": model}, X, Y, warm_start=True)
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -90,16 +90,18 @@ def test_rows_of_another_stream():
     with pytest.raises(ValueError, match="The 'stream' parameter of BayesOptimal must be"):
         BayesOptimal(make_demo_stream(10)).fit(X, Y)
     evaluator = sk.KFoldEvaluator("error", n_folds=2, random_state=0)
-    with pytest.raises(ValueError, match=r"\(model 'BayesOptimal'\) takes .* fits no folds"):
+    with pytest.raises(
+        ValueError, match=r"\(model 'BayesOptimal'\) takes .* cannot be used with folds"
+    ):
         evaluator.evaluate(BayesOptimal(STREAM), X, Y)
     bag = sk.OnlineBagging(BayesOptimal(STREAM), n_estimators=2, random_state=0)
-    with pytest.raises(ValueError, match="ensemble around it, such as OnlineBagging, or folds"):
+    with pytest.raises(ValueError, match="ensemble around it, such as OnlineBagging, or by folds"):
         bag.fit(X, Y)
 
 
 def test_rows_without_a_label_are_no_time():
     half = [label if k % 2 else None for k, label in enumerate(Y)]
-    words = 'missing_labels="skip" a row without a label is not learnt, and BayesOptimal would'
+    words = 'missing_labels="skip" a row without a label is not used for training'
     evaluator = sk.PrequentialEvaluator("error", missing_labels="skip")
     with pytest.raises(ValueError, match=words):
         evaluator.evaluate(BayesOptimal(STREAM), X, half, classes=["A", "B"])
@@ -158,7 +160,7 @@ def test_columns_in_another_order_are_refused(engine, pd):
     ids=["reset", "majority", "nested"],
 )
 def test_fresh_models_that_would_count_from_the_first_row_are_refused(model):
-    with pytest.raises(ValueError, match="counts its rows from the first one again"):
+    with pytest.raises(ValueError, match="counts its rows from the start again"):
         sk.PrequentialEvaluator("error").evaluate(model, STREAM)
-    with pytest.raises(ValueError, match="counts its rows from the first one again"):
+    with pytest.raises(ValueError, match="counts its rows from the start again"):
         model.partial_fit(X[:1], Y[:1], classes=STREAM.classes)

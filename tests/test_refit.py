@@ -388,17 +388,20 @@ def test_schedules_are_searched():
         ({"every": 0}, "'every' parameter of PeriodicRefit must be an int in the range"),
         ({"every": 10, "window": 0}, "'window' parameter of PeriodicRefit must be"),
         ({"every": 10, "window": 1}, "window=1 rows cannot hold a row of each of 2 classes"),
-        ({"every": None}, "every=None means that only alarms .* detector=None"),
-        ({"every": "1D"}, "every='1D' of PeriodicRefit counts time, which nothing has told it"),
+        ({"every": None}, "every=None refits only on alarms .* detector=None"),
+        ({"every": "1D"}, "every='1D' of PeriodicRefit counts time, but no time was given"),
         ({"every": 10, "window": "90D"}, "window='90D' of PeriodicRefit counts time"),
-        ({"every": 10, "window": "3MS"}, "window='3MS' is no duration"),
+        ({"every": 10, "window": "3MS"}, "window='3MS' is not a duration"),
         ({"every": "0D"}, "'0D' is no period that a clock can count"),
         ({"every": "ME"}, "'ME' is no period .* such as 'MS' .the first of a month."),
         ({"every": " 3M"}, "' 3M' is no period"),
         ({"every": "B"}, "'B' is no period"),
         ({"every": timedelta(0)}, "timedelta.0. is no period that a clock can count"),
-        ({"every": 10, "window": timedelta(-1)}, "window=.* is no duration"),
-        ({"every": 10, "time_zone": "UTC"}, "time_zone='UTC' says where the periods of every="),
+        ({"every": 10, "window": timedelta(-1)}, "window=.* is not a duration"),
+        (
+            {"every": 10, "time_zone": "UTC"},
+            "time_zone='UTC' applies to a calendar period in every=",
+        ),
         ({"every": "1D", "time_zone": "Mars"}, "time_zone='Mars' is no time zone"),
         ({"every": 10, "weight_decay": 0.0}, "'weight_decay' parameter of PeriodicRefit"),
         ({"every": 10, "detector": DDM}, "detector is the class DDM, not an instance; pass DDM"),
@@ -430,7 +433,7 @@ def test_only_a_model_that_learns_row_by_row_is_warned_of():
     for inside in (sk.TemporalCorrection(refitted), sk.make_stream_pipeline(refitted)):
         assert evaluator.evaluate(inside, rows, labels).scores
     before = sk.PeriodicRefit(TREE, every=50, before=GaussianNB())
-    with pytest.warns(UserWarning, match="learns with GaussianNB row by row"):
+    with pytest.warns(UserWarning, match="trains GaussianNB row by row"):
         evaluator.evaluate(before, rows, labels)
 
 
@@ -438,7 +441,7 @@ def test_a_model_without_partial_fit_is_led_on():
     evaluator = sk.PrequentialEvaluator("accuracy")
     with pytest.raises(TypeError, match=r"(?s)PeriodicRefit.*FrozenEstimator"):
         evaluator.evaluate(HistGradientBoostingClassifier(), X, Y)
-    with pytest.raises(TypeError, match="It is fitted: which of the two is meant"):
+    with pytest.raises(TypeError, match="It is already fitted: which of the two do you mean"):
         evaluator.evaluate(clone(TREE).fit(X, Y), X, Y)
 
 
@@ -497,10 +500,12 @@ def test_failed_and_missing_refits_are_said(engine):
         ).evaluate(models, rows, late)
     said = [str(one.message) for one in caught]
     assert any(
-        re.match(r"A refit of fails failed, and the model before stayed: .* after 40 rows", one)
+        re.match(
+            r"A refit of fails failed, and the previous model stayed in use: .* after 40 rows", one
+        )
         for one in said
     )
-    assert any(one.startswith("never was never refitted: what it is before") for one in said)
+    assert any(one.startswith("never was never refitted: its initial model") for one in said)
     assert all(one in str(result) for one in said)
     assert result.costs["fails"].n_failed_refits == 1
     assert result.costs["fails"].refit_rows == [[80, 120, 160]]

@@ -228,14 +228,14 @@ def test_by_hand_it_is_told_the_time():
     assert not hasattr(MODELS["other"], "time_passes")
     with pytest.raises(AttributeError, match="keep_models=True"):
         _ = clone(MODELS["other"]).fit(X, Y).refit_models_
-    with pytest.raises(ValueError, match="window='200D' counts time, and fit does not know"):
+    with pytest.raises(ValueError, match="window='200D' counts time, but fit does not know"):
         clone(MONTHLY).fit(X, Y)
-    with pytest.raises(ValueError, match=r"has learnt a row of .* time does not go back"):
+    with pytest.raises(ValueError, match=r"was trained on a row of .* time cannot go backwards"):
         model.time_passes(times[0])
     assert model.partial_fit(X[:3], Y[:3]).n_rows_learnt_ == N + 3  # as if nothing had been told
     weight, early = [1.0, 0.0, 1.0], times[-1] - pd.to_timedelta([300, 200, 100], "D")
     model.time_passes(times[-1], early).partial_fit(X[:3], Y[:3], sample_weight=weight)
-    with pytest.raises(ValueError, match="told when 3 rows came, and 2 are learnt"):
+    with pytest.raises(ValueError, match="got the times of 3 rows, but partial_fit got 2"):
         model.time_passes(times[-1], early).partial_fit(X[:2], Y[:2])
     fitted = sk.PeriodicRefit(TREE, every="MS", keep_models=True).fit(X, Y)
     assert np.isnat(fitted.refit_times_).tolist() == [True] and len(fitted.refit_models_) == 1
@@ -283,7 +283,7 @@ def test_a_model_goes_on_with_later_rows_alone(name, kernels):
     result = evaluator.evaluate({"one": model}, X[rest], Y[rest], arrival=times[rest], **again)
     (expected,) = whole.models.values()
     assert result.models["one"].refit_times_.tolist() == expected.refit_times_.tolist()
-    with pytest.raises(Exception, match=r"has learnt a row of .* time does not go back"):
+    with pytest.raises(Exception, match=r"was trained on a row of .* time cannot go backwards"):
         evaluator.evaluate({"one": model}, X[first], Y[first], arrival=times[first], **again)
 
 
@@ -333,8 +333,12 @@ def test_periods_are_searched():
 @pytest.mark.parametrize(
     ("model", "arrival", "message"),
     [
-        (MONTHLY, None, "every='MS' of PeriodicRefit counts time, and the rows do not say"),
-        (MONTHLY, np.arange(N), "counts time, and the arrivals here are numbers"),
+        (
+            MONTHLY,
+            None,
+            "every='MS' of PeriodicRefit counts time, but the rows have no arrival times",
+        ),
+        (MONTHLY, np.arange(N), "counts time, but the arrivals here are numbers"),
         (MODELS["rows"], None, "window='40D' of PeriodicRefit counts time"),
         (
             sk.PeriodicRefit(TREE, every="MS", time_zone="Europe/Berlin"),

@@ -421,7 +421,7 @@ def test_advice_fits_wrappers_that_ask_for_all_rows_at_once(model: Any, scoring:
     kind = type(model).__name__
     assert messages
     for message in messages:
-        assert f"{kind} asks for all rows at once, whatever scoring is. Put it inside" in message
+        assert f"{kind} predicts all rows at once, whatever scoring is. Put it inside" in message
         assert "at its default" not in message
     inside = sk.TemporallyAugmented(
         sk.PeriodicRefit(VotingClassifier([("m", GaussianNB())]), every=1000)

@@ -339,7 +339,7 @@ class TestBadInput:
             meta(SGDRegressor()).fit(self.X, self.y)
 
     def test_models_without_probabilities(self) -> None:
-        with pytest.raises(TypeError, match=r'SGDClassifier as it is .* Set loss="log_loss"'):
+        with pytest.raises(TypeError, match=r'SGDClassifier as set .* Set loss="log_loss"'):
             TemporalCorrection(SGDClassifier()).fit(self.X, self.y)
         pipeline = make_stream_pipeline(StandardScaler(), SGDClassifier())
         with pytest.raises(TypeError, match='Set sgdclassifier__loss="log_loss"'):
@@ -411,7 +411,7 @@ class TestClassesOfAFittedModel:
     def test_other_columns_are_not_corrected(self, labels, piped) -> None:
         inner = self.frozen(*labels)
         model = TemporalCorrection(make_stream_pipeline(inner) if piped else inner)
-        with pytest.raises(ValueError, match=r"knows the classes .*, but the classes here are"):
+        with pytest.raises(ValueError, match=r"has the classes .*, but the classes here are"):
             model.partial_fit(self.X, self.y, classes=["down", "up"])
         y = (self.y == "up").astype(int)
         with pytest.raises(ValueError, match=r"the classes here are \[0, 1\]"):
@@ -426,12 +426,12 @@ class TestClassesOfAFittedModel:
     @pytest.mark.parametrize("meta", [TemporallyAugmented, LabelNoise])
     def test_answers_must_be_among_the_classes(self, meta) -> None:
         options = {"n_lags": 0} if meta is TemporallyAugmented else {"noise": 0.0}
-        with pytest.raises(ValueError, match="knows the classes"):
+        with pytest.raises(ValueError, match="has the classes"):
             meta(self.frozen("a", "z"), **options).fit(self.X, self.y)
         fewer = meta(self.frozen("up"), **options).fit(self.X, self.y)
         assert set(fewer.predict(self.X)) == {"up"}
         if meta is TemporallyAugmented:
-            with pytest.raises(ValueError, match="knows the classes"):
+            with pytest.raises(ValueError, match="has the classes"):
                 fewer.predict_proba(self.X)
 
     @pytest.mark.parametrize("method", ["predict_proba", "decision_function"])

@@ -252,23 +252,23 @@ class SeesOnlyTheLastRowOfACall(Centroids):
 
 FAULTS = {
     RemembersQuestions: "predict changes the estimator",
-    GoesByItsOwnAnswers: "predict answers rows asked together otherwise than alone",
-    StandardisesTheQuestion: "answers rows asked together otherwise than alone",
+    GoesByItsOwnAnswers: "predict predicts rows together differently than alone",
+    StandardisesTheQuestion: "predicts rows together differently than alone",
     LosesItsStateInAPickle: "after pickling",
-    FitDoesNotForget: "still shows the first",
-    PartialFitRestarts: "starts anew",
+    FitDoesNotForget: "still depends on the first",
+    PartialFitRestarts: "starts over",
     PartialFitForgetsTheClasses: "has forgotten the classes",
     MixesUpALateClass: "appeared late",
     LeavesOutAbsentClasses: "has 2 columns for 3 classes",
     AnswersWithCodes: "only 0 of 20 of these rows",
-    AnswersWithFloats: "predict answers with float where labels are int",
+    AnswersWithFloats: "predict returns float, but the labels are int",
     DoesNotNormalise: "does not sum to 1",
     KeepsEveryCall: "memory grows",
-    GuessesUnfitted: "answers before anything was learnt",
+    GuessesUnfitted: "predicts before any training",
     CrashesUnfitted: "raises AttributeError .* instead of NotFittedError",
     TakesClassesFromTheFirstRows: "a first call without classes is accepted",
     TakesUnseenLabels: "a label not among the classes is accepted",
-    TakesAnyWidth: "a question of another width is accepted",
+    TakesAnyWidth: "a row to predict too narrow is accepted",
     SeesOnlyTheLastRowOfACall: "batch_split=True promises",
 }
 
@@ -356,5 +356,5 @@ def test_the_report_says_what_does_not_apply() -> None:
 def test_bad_options_of_the_report() -> None:
     with pytest.raises(ValueError, match=r"on_fail must be 'raise' or None\. Got True"):
         check_stream_estimator(Mean(), on_fail=True)
-    with pytest.raises(ValueError, match=r"no check 'check_nothing' here\. The checks are"):
+    with pytest.raises(ValueError, match=r"no check 'check_nothing'\. The checks are"):
         check_stream_estimator(Mean(), expected_failed_checks={"check_nothing": "why"})

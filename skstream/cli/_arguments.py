@@ -299,7 +299,17 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     words = "folder for the results, the table and the pictures (default: skstream-bench)"
     _add(parser, [("--out", "DIR", words)], default="skstream-bench", **_PATH)
     _add(parser, [_JOBS], type=int)
-    parser.add_argument("--list", help="print the suite and end", **_FLAG)
+    parser.add_argument(
+        "--list", help="print the suite, or the streams of --against, and end", **_FLAG
+    )
+    group = parser.add_argument_group("one's own models beside recorded ones; writes nothing")
+    words = "record of scores, such as docs/field.json, in whose tables --model is shown"
+    _add(group, [("--against", "FILE", words)], **_PATH)
+    of_record = (
+        ("--model", "MODEL", "model to show, as for evaluate, or NAME=MODEL; repeatable"),
+        ("--stream", "NAME", "stream of the record (default: all); repeatable"),
+    )
+    _add(group, of_record, **_REPEATED)
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

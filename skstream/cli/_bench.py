@@ -433,14 +433,14 @@ def finished(runs: Sequence[Run], folder: Path) -> dict[Path, EvaluationResult]:
         if then != list(known[path].words):
             raise ValueError(
                 f"{path} was made by other settings than those of this suite: "
-                f"{_difference(then, known[path].words)}. Streams and seeds can be added to a "
+                f"{difference(then, known[path].words)}. Streams and seeds can be added to a "
                 "folder; for other models, measures or options name another folder with --out."
             )
         found[path] = result
     return found
 
 
-def _difference(then: Sequence[str], now: Sequence[str]) -> str:
+def difference(then: Sequence[str], now: Sequence[str]) -> str:
     """Say which options differ between two commands."""
 
     def options(words: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from skstream._load import load_result
 from skstream.cli import _bench
+from skstream.cli._against import against
 from skstream.cli._arguments import make_parser
 from skstream.cli._from_text import (
     CLASSIFIER_BASELINES,
@@ -362,6 +363,10 @@ def _saved_in(path: Path) -> Path:
 
 def bench(options: argparse.Namespace) -> int:
     """Run a suite of models, streams and seeds, or what is left of it."""
+    if options.against is not None:
+        return against(options, _planned_of)
+    if options.model or options.stream:
+        raise ValueError("--model and --stream are for --against RECORD; a suite names its own.")
     return _bench.bench(options, _planned_of)
 
 

@@ -148,7 +148,7 @@ class ClassifierByRow(ClassifierMixin, ByRow):
         y : array-like of shape (n_rows,)
             Their labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
+            All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_rows,), default=None
             Non-negative weights. A row of weight 0 is not learnt; a model that takes no weights
             learns a row of weight k k times.
@@ -161,8 +161,8 @@ class ClassifierByRow(ClassifierMixin, ByRow):
         Raises
         ------
         ValueError
-            If `classes` is missing at the first call, a label is not among them, or the rows
-            have another width than before.
+            If `classes` is missing in the first call, a label is not among them, or the rows have a
+            different number of columns than before.
         """
         first = not hasattr(self, "model_")
         X = check_rows(self, X, reset=first, texts=True)
@@ -214,7 +214,8 @@ class RegressorByRow(RegressorMixin, ByRow):
         Raises
         ------
         ValueError
-            If a target is no finite number, or the rows have another width than before.
+            If a target is no finite number, or the rows have a different number of columns than
+            before.
         """
         X = check_rows(self, X, reset=not hasattr(self, "model_"), texts=True)
         self._learn(X, check_targets(self, y), sample_weight)
@@ -258,7 +259,7 @@ class RowDicts:
 
     def __init__(self, X: Any, missing: str, names: Sequence[Any] | None = None):
         self.X = X
-        self._source = X.tocsr() if sparse.issparse(X) else X
+        self._source = X if type(X) is np.ndarray or not sparse.issparse(X) else X.tocsr()
         self._missing = missing
         self._names = names
         width = X.shape[1] if len(X.shape) > 1 else 1
@@ -286,14 +287,14 @@ class RowDicts:
 
 def dicts_of(X: Any, missing: str, known: Sequence[Any] | None = None) -> list[Any]:
     """Rows as dictionaries; texts of an array without columns stay what they are."""
-    if sparse.issparse(X):
+    if type(X) is not np.ndarray and sparse.issparse(X):
         return _sparse_dicts(X, missing, range(X.shape[1]) if known is None else known)
     if not is_frame(X):
         if X.ndim == 1:
             return list(X.tolist())
         names, rows = [*(range(X.shape[1]) if known is None else known)], X.tolist()
         gaps = _gaps(rows) if X.dtype.kind == "O" else {}
-        if X.dtype.kind == "f" and (holes := np.isnan(X)).any():
+        if X.dtype.kind == "f" and np.count_nonzero(holes := np.isnan(X)):
             with_gaps = np.flatnonzero(holes.any(axis=1)).tolist()
             gaps = {row: np.flatnonzero(holes[row]).tolist() for row in with_gaps}
     elif hasattr(X, "iloc"):

@@ -219,7 +219,7 @@ class _Window(DetectorState):
 
     @property
     def alarm(self) -> bool:
-        """Whether the value read last raised an alarm."""
+        """Whether the latest value raised an alarm."""
         return self.alarmed and not self.pending
 
     def feed_levels(self, values: Floats) -> Levels:
@@ -388,15 +388,15 @@ def _integers(values: list[int]) -> Integers:
 
 
 class ADWIN(DriftDetector):
-    """Detect changes of a mean with a window that adapts its width.
+    """Detect changes of a mean with a window of adaptive width.
 
     The detector keeps the longest recent window in which no two parts have means that differ
-    significantly. Every `clock` inputs it compares the older with the newer side at every bucket
+    significantly. Every `clock` inputs it compares the older and the newer side of every bucket
     boundary of an exponential histogram; while the means of the two sides of some boundary differ
     by more than the bound, it drops the oldest bucket. A check that drops anything raises an alarm.
-    There is no reset after an alarm, unless it is asked for.
+    There is no reset after an alarm unless `after_alarm` says so.
 
-    The series is usually a loss: 1 for an error, 0 for a correct answer, so that a rise is a
+    The series is usually a loss: 1 for an error, 0 for a correct answer, so a rise means
     deterioration.
 
     Parameters
@@ -405,19 +405,19 @@ class ADWIN(DriftDetector):
         Confidence parameter in (0, 1): smaller values give fewer false alarms and later
         detections.
     clock : int, default=32
-        Number of inputs from one check to the next, at least 1.
+        Number of inputs between checks, at least 1.
     min_window : int, default=7
-        Least number of values on either side of a boundary, at least 5. The default is MOA's.
+        Smallest number of values on either side of a boundary, at least 5. The default is MOA's.
     bound : {"moa", "theorem"}, default="moa"
         How far two means may differ. ``"moa"``: the normal approximation with the window's variance
         that MOA computes. ``"theorem"``: the bound of Theorem 3.1 of [1]_ for values in [0, 1],
         which has guarantees and raises far fewer alarms.
     direction : {"both", "up", "down"}, default="both"
-        Which changes raise an alarm: whether the mean of the window rises or falls when it
-        shrinks. It shrinks on all.
+        Which changes raise an alarm: those in which the mean of the window rises, falls, or both.
+        The window shrinks on all of them.
     after_alarm : {"shrink", "restart"}, default="shrink"
-        What is left of the window after an alarm: what the check has left of it, as in MOA, or
-        nothing, from the next input on, as in River.
+        What remains of the window after an alarm: what the check did not drop, as in MOA, or
+        nothing, as in River (from the next input on).
 
     See Also
     --------
@@ -431,10 +431,10 @@ class ADWIN(DriftDetector):
     L = ln(2 ln(n) / delta) and m = 1/(n0 - 4) + 1/(n1 - 4); for ``"theorem"``, by more than
     sqrt(ln(4 n / delta) (1/n0 + 1/n1) / 2). A window of at most 10 values is not tested.
 
-    Memory is O(log W) for a window of W values. :meth:`update_many` gives the state, bit for bit,
-    of as many calls of :meth:`update`. All sums are taken about a centre near the mean, so that a
-    large offset of the values costs no precision. With numba installed the loops over buckets are
-    compiled; without, they read some 600,000 values a second.
+    Memory is O(log W) for a window of W values. :meth:`update_many` gives the same state, bit for
+    bit, as the same number of calls of :meth:`update`. All sums are taken about a centre near the
+    mean, so that a large offset of the values costs no precision. With numba installed, the loops
+    over buckets are compiled; without it, they read some 600,000 values per second.
 
     References
     ----------
@@ -482,8 +482,8 @@ class ADWIN(DriftDetector):
         self.after_alarm = after_alarm
 
     _wanted = (
-        'ADWIN(bound="theorem") reads values in [0, 1], because the theorem holds only for '
-        'them. Scale them, or use bound="moa".'
+        'ADWIN(bound="theorem") reads values in [0, 1], as the theorem holds only for these. '
+        'Scale them, or use bound="moa".'
     )
 
     def _wrong(self, values: Any) -> Any:
@@ -534,7 +534,7 @@ class ADWIN(DriftDetector):
 
     @property
     def drift_detected(self) -> bool:
-        """Whether the value read last raised an alarm."""
+        """Whether the latest value raised an alarm."""
         state = self._state
         return state is not None and state.alarmed and not state.pending
 
@@ -542,7 +542,7 @@ class ADWIN(DriftDetector):
         """Read many values and return how the window shrank.
 
         The same as :meth:`update_many`, but it returns all shrinks of the window, in any direction.
-        A new start is one of the :meth:`boundaries` before the call, or lies within `values`.
+        Each new start is one of the :meth:`boundaries` before the call, or lies within `values`.
 
         Parameters
         ----------
@@ -554,8 +554,8 @@ class ADWIN(DriftDetector):
         positions : ndarray of shape (n_shrinks,), dtype int64
             Positions within `values`, counted from 0, after which the window shrank.
         starts : ndarray of shape (n_shrinks,), dtype int64
-            The oldest input that the window then held, counted from 0 over all inputs since
-            the start or the last :meth:`reset`.
+            The oldest input in the window after it shrank, counted from 0 over all inputs since the
+            start or the last :meth:`reset`.
 
         Raises
         ------

@@ -23,7 +23,7 @@ LARGEST = 1e100  # squares and sums of such values are still far from overflow
 _WANTED = (
     f"A detector needs finite numbers, of magnitude at most {LARGEST:g}; drop or impute others."
 )
-_UNCHANGED = "Nothing of this call was used."
+_UNCHANGED = "No value of this call was used."
 
 
 class DetectorState(Protocol):
@@ -39,7 +39,7 @@ class DetectorState(Protocol):
 
     @property
     def alarm(self) -> bool:
-        """Whether the value read last raised an alarm."""
+        """Whether the latest value raised an alarm."""
         ...
 
     @property
@@ -80,13 +80,13 @@ class DetectorState(Protocol):
 class DriftDetector(BaseEstimator, ABC):
     """Base of all drift detectors.
 
-    A detector reads one number after another and raises an alarm where it believes that their
-    distribution has changed. Constructor parameters are read at the first value and are used until
-    :meth:`reset`; ``clone`` gives a detector that has read nothing.
+    A detector reads one number after another and raises an alarm when it detects a change of their
+    distribution. Constructor parameters are read at the first value and used until :meth:`reset`;
+    ``clone`` gives a fresh detector.
 
     Subclasses declare ``_parameter_constraints`` as scikit-learn does and define ``_start()``,
-    which returns a new state. ``_wrong(values)`` says which finite numbers this detector does not
-    take, and the sentence ``_wanted`` says which it takes.
+    which returns a new state. ``_wrong(values)`` says which finite numbers this detector rejects,
+    and the sentence ``_wanted`` says which it accepts.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -118,8 +118,8 @@ class DriftDetector(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If `x` is not a finite number, or not one that this detector takes. The detector
-            is then unchanged.
+            If `x` is not a finite number, or not one that this detector accepts. The detector is
+            then unchanged.
         """
         # Written for speed: this is called once per value.
         value = x if type(x) is float and -LARGEST <= x <= LARGEST else as_number(x)
@@ -129,7 +129,7 @@ class DriftDetector(BaseEstimator, ABC):
         return self
 
     def update_many(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Read many values: as one :meth:`update` for each, but faster.
+        """Read many values: like one :meth:`update` for each, but faster.
 
         Parameters
         ----------
@@ -144,13 +144,13 @@ class DriftDetector(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If a value is not a finite number, or not one that this detector takes; the
-            message gives its position. The detector is then unchanged.
+            If a value is not a finite number, or not one that this detector accepts; the message
+            gives its position. The detector is then unchanged.
         """
         return np.flatnonzero(self.update_levels(values) == DRIFT).astype(np.int64)
 
     def update_levels(self, values: ArrayLike) -> Levels:
-        """Read many values, and tell the level after each: as :meth:`update_many`, with warnings.
+        """Read many values, like :meth:`update_many`, and return the level after each.
 
         Parameters
         ----------
@@ -166,8 +166,8 @@ class DriftDetector(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If a value is not a finite number, or not one that this detector takes; the
-            message gives its position. The detector is then unchanged.
+            If a value is not a finite number, or not one that this detector accepts; the message
+            gives its position. The detector is then unchanged.
         """
         checked = self._checked(values)
         return self._started().feed_levels(checked)
@@ -179,7 +179,7 @@ class DriftDetector(BaseEstimator, ABC):
         return checked
 
     def reset(self) -> Self:
-        """Forget everything that was read.
+        """Forget all values read.
 
         Returns
         -------
@@ -191,18 +191,18 @@ class DriftDetector(BaseEstimator, ABC):
 
     @property
     def has_read(self) -> bool:
-        """Whether it has read a value, since the start or the last :meth:`reset`."""
+        """Whether it has read any value since the start or the last :meth:`reset`."""
         return self._state is not None
 
     @property
     def drift_detected(self) -> bool:
-        """Whether the value read last raised an alarm."""
+        """Whether the latest value raised an alarm."""
         state = self._state
         return False if state is None else bool(state.alarm)
 
     @property
     def warning_detected(self) -> bool:
-        """Whether the value read last is in the warning zone, below an alarm."""
+        """Whether the latest value is in the warning zone, below an alarm."""
         return self._state is not None and bool(self._state.level == WARNING)
 
     @property
@@ -212,16 +212,16 @@ class DriftDetector(BaseEstimator, ABC):
 
     @property
     def statistic(self) -> float:
-        """What is compared with `critical_value`, after the value read last.
+        """The statistic compared with `critical_value`, after the latest value.
 
-        Of `PageHinkley` the height of its sum above the least one, of `DDM` the error rate plus its
-        deviation. NaN where nothing was read since the last alarm, and where a detector has none.
+        For `PageHinkley`, the height of its sum above the minimum; for `DDM`, the error rate plus
+        its deviation. NaN if nothing was read since the last alarm, and for detectors without one.
         """
         return self._evidence()[0]
 
     @property
     def critical_value(self) -> float:
-        """The statistic that raises an alarm; NaN as there."""
+        """The value of `statistic` that raises an alarm; NaN as for `statistic`."""
         return self._evidence()[1]
 
     def _evidence(self) -> tuple[float, float]:
@@ -342,7 +342,7 @@ def as_detector(given: Any, name: str = "detector") -> DriftDetector:
     )
 
 
-_NO_UPDATE = ", which has no method update that reads a value"
+_NO_UPDATE = ", which has no update method that reads a value"
 
 
 def fresh_detector(given: Any) -> DriftDetector:

@@ -88,7 +88,7 @@ def duration_of(owner: Any, parameter: str, value: Any) -> np.timedelta64 | None
     if isinstance(value, str) and not value.strip().replace(".", "", 1).isdigit():
         found = parse_duration(value)
         if found is None:
-            wanted = f"a number of rows, or a duration in {UNITS}; months and years are none"
+            wanted = f"a number of rows, or a duration in {UNITS}; not months or years"
             _refuse(owner, parameter, wanted, value)
         value = found
     if not isinstance(value, timedelta | np.timedelta64):
@@ -121,9 +121,9 @@ def _number_or_duration(text: str, number: Callable[[str], Any] = float) -> Any:
 
 
 class Forgetting(ABC):
-    """Base of the forgetting mechanisms: frozen, with parameters as scikit-learn reads them.
+    """Base of the forgetting mechanisms: immutable, with parameters as in scikit-learn.
 
-    A subclass that names its `spellings` can be given by name wherever ``forgetting=`` is.
+    A subclass that defines `spellings` can be given by name in every ``forgetting=``.
     """
 
     #: How it is written, by the word before the colon.
@@ -167,12 +167,12 @@ class Forgetting(ABC):
 
     @abstractmethod
     def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
-        """Return running sums of elementary series, as `skstream.metrics` forms measures of.
+        """Return running sums of elementary series, from which measures are computed.
 
         Parameters
         ----------
         kinds : frozenset of KindOf
-            Which series.
+            The series to sum.
         n_classes : int
             Number of classes.
         n_models : int
@@ -181,27 +181,27 @@ class Forgetting(ABC):
         Returns
         -------
         RunningSums
-            Before the first row.
+            Empty sums.
         """
 
     @abstractmethod
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Return the running sum of one series of values.
+        """Return a running sum for one series of values.
 
         Parameters
         ----------
         power : int, default=1
-            2: weights are squared, as the variance of a sum needs them.
+            2: weights are squared, as needed for the variance of a sum.
 
         Returns
         -------
         RunningSum
-            Before the first value.
+            An empty sum.
         """
 
     @abstractmethod
     def memory(self, least_weight: float) -> int | None:
-        """Return how many of the newest rows weigh at least so much.
+        """Return how many of the newest rows have at least a given weight.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class Forgetting(ABC):
         Returns
         -------
         int or None
-            None: all rows do, or it is not known how many.
+            None: all rows do, or the number is not known.
         """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -230,11 +230,11 @@ class Forgetting(ABC):
         return {f.name: getattr(self, f.name) for f in fields(cast(Any, self))}
 
     def set_params(self, **params: Any) -> Self:
-        """Return a mechanism with other parameters; this one does not change.
+        """Return a mechanism with other parameters; this one is unchanged.
 
-        Evaluators replace the old one by it:
-        ``evaluator.set_params(forgetting__fading_factor=0.99)`` does not change a mechanism that
-        another evaluator uses too.
+        Evaluators replace the old mechanism with it:
+        ``evaluator.set_params(forgetting__fading_factor=0.99)`` does not affect another evaluator
+        that uses the same mechanism.
 
         Parameters
         ----------
@@ -282,7 +282,7 @@ class Cumulative(Forgetting):
         Parameters
         ----------
         kinds : frozenset of KindOf
-            Which series.
+            The series to sum.
         n_classes : int
             Number of classes.
         n_models : int
@@ -291,29 +291,29 @@ class Cumulative(Forgetting):
         Returns
         -------
         RunningSums
-            Before the first row.
+            Empty sums.
         """
         from skstream.core.measures.sums import CumulativeSums  # imports this file
 
         return CumulativeSums(kinds, n_classes, n_models)
 
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Return the running sum of one series of values.
+        """Return a running sum for one series of values.
 
         Parameters
         ----------
         power : int, default=1
-            2: weights are squared, as the variance of a sum needs them.
+            2: weights are squared, as needed for the variance of a sum.
 
         Returns
         -------
         RunningSum
-            Before the first value.
+            An empty sum.
         """
         return FadedSum()
 
     def memory(self, least_weight: float) -> int | None:
-        """Return None: all rows weigh the same.
+        """Return None: all rows have the same weight.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class Cumulative(Forgetting):
         Returns
         -------
         int or None
-            Number of the newest rows that weigh at least so much.
+            Number of the newest rows with at least this weight.
         """
         return None
 
@@ -336,22 +336,23 @@ class SlidingWindow(Forgetting):
     ----------
     window_size : int, str or timedelta
         Number of rows in the mean, at least 1; or a duration, such as ``"7D"`` or ``"1D 12h"``, for
-        streams that say when their rows came (``arrival``, as datetimes).
+        streams with arrival times (``arrival``, as datetimes).
 
     Raises
     ------
     ValueError
-        If `window_size` is neither a positive integer nor a duration. A month is no duration:
+        If `window_size` is neither a positive integer nor a duration. A month is not a duration:
         months have no fixed length.
 
     Notes
     -----
-    The window holds exactly `window_size` rows, whatever their weights, or all rows until so many
-    have arrived. (Gama, Sebastião and Rodrigues, 2013, sum over [i - w, i], which is one row more.)
+    The window holds exactly `window_size` rows, whatever their weights; before that many have
+    arrived, all rows. (Gama, Sebastião and Rodrigues, 2013, sum over [i - w, i], which is one row
+    more.)
 
-    A window of time holds, at a checkpoint of time t, the rows whose time is later than t minus the
-    duration: it may be empty, and scores are then NaN. What the majority baseline answers to a row
-    is the majority in the window of the row before.
+    At a checkpoint of time t, a window of time holds the rows whose time is later than t minus the
+    duration: it may be empty, and scores are then NaN. The majority baseline predicts, for each
+    row, the majority in the window of the row before.
 
     References
     ----------
@@ -401,7 +402,7 @@ class SlidingWindow(Forgetting):
         Parameters
         ----------
         kinds : frozenset of KindOf
-            Which series.
+            The series to sum.
         n_classes : int
             Number of classes.
         n_models : int
@@ -410,7 +411,7 @@ class SlidingWindow(Forgetting):
         Returns
         -------
         RunningSums
-            Before the first row.
+            Empty sums.
         """
         from skstream.core.measures.range_sums import (  # import this file
             SlidingSums,
@@ -422,22 +423,22 @@ class SlidingWindow(Forgetting):
         return SlidingSums(kinds, n_classes, n_models, int(self.window_size))
 
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Return the running sum of one series of values.
+        """Return a running sum for one series of values.
 
         Parameters
         ----------
         power : int, default=1
-            2: weights are squared, as the variance of a sum needs them.
+            2: weights are squared, as needed for the variance of a sum.
 
         Returns
         -------
         RunningSum
-            Before the first value.
+            An empty sum.
         """
         return WindowSum(int(self.window_size))
 
     def memory(self, least_weight: float) -> int | None:
-        """Return the number of rows; None for a window of time, which may hold any number.
+        """Return the number of rows; None for a window of time, which can hold any number.
 
         Parameters
         ----------
@@ -447,17 +448,17 @@ class SlidingWindow(Forgetting):
         Returns
         -------
         int or None
-            Number of the newest rows that weigh at least so much.
+            Number of the newest rows with at least this weight.
         """
         return None if self.counts_time else int(self.window_size)
 
 
 @dataclass(frozen=True)
 class TumblingWindow(Forgetting):
-    """Begin again after every `window_size` rows: the mean of the last whole block of rows.
+    """Start again after every `window_size` rows: the mean of the last complete block of rows.
 
     With checkpoints at the ends of the blocks (``record_every`` of the same size, and ``n_warmup``
-    a multiple of it) each value is that of one block alone, as where a model is scored batch by
+    a multiple of it) each value is that of one block alone, as if a model were scored batch by
     batch.
 
     Parameters
@@ -473,9 +474,9 @@ class TumblingWindow(Forgetting):
     Notes
     -----
     Blocks count the scored rows, as windows do: the first begins after the warm-up, and rows
-    without a label are in none. A value is that of the last whole block; until there is one, that
-    of the rows so far. Rows after the last whole block are in no value. What the majority baseline
-    answers to a row is the majority of the last whole block before it.
+    without a label are left out. A value is that of the last complete block; until there is one,
+    that of the rows so far. Rows after the last complete block do not count. The majority baseline
+    predicts, for each row, the majority of the last complete block before it.
 
     Examples
     --------
@@ -512,7 +513,7 @@ class TumblingWindow(Forgetting):
         Parameters
         ----------
         kinds : frozenset of KindOf
-            Which series.
+            The series to sum.
         n_classes : int
             Number of classes.
         n_models : int
@@ -521,24 +522,24 @@ class TumblingWindow(Forgetting):
         Returns
         -------
         RunningSums
-            Before the first row.
+            Empty sums.
         """
         from skstream.core.measures.range_sums import BlockSums  # imports this file
 
         return BlockSums(kinds, n_classes, n_models, int(self.window_size))
 
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Return the running sum of one series of values.
+        """Return a running sum for one series of values.
 
         Parameters
         ----------
         power : int, default=1
-            2: weights are squared, as the variance of a sum needs them.
+            2: weights are squared, as needed for the variance of a sum.
 
         Returns
         -------
         RunningSum
-            Before the first value.
+            An empty sum.
         """
         return BlockSum(int(self.window_size))
 
@@ -570,14 +571,14 @@ class FadingFactor(Forgetting):
         of twice so many (`equivalent_window`). Žliobaitė's decay is one minus this.
     half_life : float, str or timedelta, default=None
         In its place, the age at which a value weighs one half: a number of rows, or a duration,
-        such as ``"30D"``, for streams that say when their rows came (``arrival``, as datetimes). A
-        value of age a weighs ``2 ** (-a / half_life)``.
+        such as ``"30D"``, for streams with arrival times (``arrival``, as datetimes). A value of
+        age a weighs ``2 ** (-a / half_life)``.
 
     Raises
     ------
     ValueError
         If `fading_factor` is not a number in (0, 1], `half_life` is neither a positive number nor a
-        duration, or not exactly one of them is given.
+        duration, or unless exactly one of them is given.
 
     References
     ----------
@@ -620,9 +621,9 @@ class FadingFactor(Forgetting):
                 _refuse(self, "fading_factor", "a float in the range (0.0, 1.0]", factor)
             if factor < 0.5:  # perhaps it is meant as a decay
                 caution = (
-                    f"{self.name!r}: a fading factor is the weight of the past, so that hardly any "
-                    "row but the newest counts here. Zliobaite's decay is one minus this: write a "
-                    f"decay of {factor:g} as 'fading:{1.0 - factor:.12g}'."
+                    f"{self.name!r}: a fading factor is the weight of the past, so here almost "
+                    "only the newest row counts. Zliobaite's decay is one minus this factor: "
+                    f"write a decay of {factor:g} as 'fading:{1.0 - factor:.12g}'."
                 )
         elif duration is not None:
             factor = 1.0
@@ -657,7 +658,7 @@ class FadingFactor(Forgetting):
         Parameters
         ----------
         kinds : frozenset of KindOf
-            Which series.
+            The series to sum.
         n_classes : int
             Number of classes.
         n_models : int
@@ -666,7 +667,7 @@ class FadingFactor(Forgetting):
         Returns
         -------
         RunningSums
-            Before the first row.
+            Empty sums.
         """
         from skstream.core.measures.sums import CumulativeSums, FadingOfTimeSums
 
@@ -675,22 +676,22 @@ class FadingFactor(Forgetting):
         return CumulativeSums(kinds, n_classes, n_models, self.factor)
 
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Return the running sum of one series of values.
+        """Return a running sum for one series of values.
 
         Parameters
         ----------
         power : int, default=1
-            2: weights are squared, as the variance of a sum needs them.
+            2: weights are squared, as needed for the variance of a sum.
 
         Returns
         -------
         RunningSum
-            Before the first value.
+            An empty sum.
         """
         return FadedSum(self.factor**power)
 
     def memory(self, least_weight: float) -> int | None:
-        """Return the number of rows that weigh enough; None: all do.
+        """Return the number of rows with at least this weight; None: all rows.
 
         Parameters
         ----------
@@ -707,7 +708,7 @@ class FadingFactor(Forgetting):
         On a long stream all rows of at least that age together have the same share ``factor ** k``
         of the sum of the weights, ``1 / (1 - factor)``: all but a share of less than `least_weight`
         of the mean comes from these rows. The fading factors that Gama et al. (2013) set beside
-        windows of 1,000 to 5,000 rows (Table 2) remember so many at a weight of 0.05.
+        windows of 1,000 to 5,000 rows (Table 2) remember that many rows at a weight of 0.05.
         """
         factor = self.factor
         if factor == 1.0:
@@ -727,8 +728,8 @@ class FadingFactor(Forgetting):
 class AdaptiveWindow(Forgetting):
     """Remember the rows since the last change: the window that ADWIN keeps on the 0/1 loss.
 
-    All means of a model are taken over that one window. Not for regression, whose losses have
-    no bound.
+    All means of a model are taken over this one window. Not for regression, whose losses are
+    unbounded.
 
     Parameters
     ----------
@@ -776,7 +777,7 @@ class AdaptiveWindow(Forgetting):
         Parameters
         ----------
         kinds : frozenset of KindOf
-            Which series.
+            The series to sum.
         n_classes : int
             Number of classes.
         n_models : int
@@ -785,14 +786,14 @@ class AdaptiveWindow(Forgetting):
         Returns
         -------
         RunningSums
-            Before the first row.
+            Empty sums.
         """
         from skstream.core.measures.adaptive_sums import AdaptiveSums  # imports this file
 
         return AdaptiveSums(kinds, n_classes, n_models, partial(ADWIN, delta=self.delta))
 
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Raise an error: its window follows the loss of one model, and no values.
+        """Raise an error: the window follows the loss of one model, not arbitrary values.
 
         Parameters
         ----------
@@ -804,7 +805,7 @@ class AdaptiveWindow(Forgetting):
         ValueError
             Always.
         """
-        raise ValueError("AdaptiveWindow follows the 0/1 loss of one model, and no other values.")
+        raise ValueError("AdaptiveWindow follows the 0/1 loss of one model, not other values.")
 
     def memory(self, least_weight: float) -> int | None:
         """Return None: it depends on the losses.
@@ -817,7 +818,7 @@ class AdaptiveWindow(Forgetting):
         Returns
         -------
         int or None
-            Number of the newest rows that weigh at least so much.
+            Number of the newest rows with at least this weight.
         """
         return None
 
@@ -943,12 +944,12 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
 
 
 def hoeffding_sample_size(epsilon: float, delta: float) -> int:
-    """Rows after which the mean of a 0/1 loss is within `epsilon` of its expectation.
+    """Number of rows for the mean of a 0/1 loss to be within `epsilon` of its expectation.
 
     Parameters
     ----------
     epsilon : float
-        Largest deviation wanted, greater than 0.
+        Largest tolerated deviation, greater than 0.
     delta : float
         Probability of a larger one, in (0, 1).
 
@@ -985,7 +986,7 @@ def hoeffding_sample_size(epsilon: float, delta: float) -> int:
 
 
 def window_half_width(n: int) -> float:
-    """Half width of the 95 % interval of a mean of `n` 0/1 losses, at worst.
+    """Half-width of the 95 % interval of a mean of `n` 0/1 losses, in the worst case.
 
     Parameters
     ----------
@@ -1004,7 +1005,7 @@ def window_half_width(n: int) -> float:
 
     Notes
     -----
-    The paper prints a factor of 4 and calls the half width the width; its percentages belong to
+    The paper prints a factor of 4 and calls the half-width the width; its percentages agree with
     this formula.
 
     References
@@ -1024,15 +1025,15 @@ def window_half_width(n: int) -> float:
 
 
 def equivalent_window(fading_factor: float, *, match: str = "variance") -> int:
-    """Size of the sliding window that behaves as a fading factor does.
+    """Size of the sliding window equivalent to a fading factor.
 
     Parameters
     ----------
     fading_factor : float
         Weight of the past, in (0, 1).
     match : {"variance", "weight"}, default="variance"
-        What both have in common. "variance": the mean has the same variance, and its rows have
-        the same mean age, ``(1 + fading_factor) / (1 - fading_factor)`` rows. "weight": the weights
+        The property that both share. "variance": the mean has the same variance and the rows the
+        same mean age, ``(1 + fading_factor) / (1 - fading_factor)`` rows. "weight": the weights
         have the same sum, ``1 / (1 - fading_factor)`` rows, about half as many.
 
     Returns
@@ -1051,10 +1052,10 @@ def equivalent_window(fading_factor: float, *, match: str = "variance") -> int:
     2)``. If losses are independent and of one variance, the variance of their weighted mean is
     that of a plain mean of ``(sum of weights) ** 2 / (sum of squared weights) = (1 + a) / (1 - a)``
     rows (Kish's effective sample size). The mean age of a row is ``a / (1 - a)`` under the
-    weights, and ``(w - 1) / 2`` in a window of w rows: equal for the same w. So the two are
-    equally noisy where nothing changes and lag alike behind an error that rises or falls
-    steadily. Gama et al. (2013) give the sum of the weights as the limit of the denominator; a
-    window of that size is nearly twice as noisy as the fading factor.
+    weights, and ``(w - 1) / 2`` in a window of w rows: equal for the same w. So the two are equally
+    noisy if nothing changes, and have the same lag behind an error that rises or falls steadily.
+    Gama et al. (2013) give the sum of the weights as the limit of the denominator; a window of that
+    size is nearly twice as noisy as the fading factor.
 
     References
     ----------

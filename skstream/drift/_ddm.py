@@ -84,30 +84,29 @@ class DDM(DriftDetector):
     """Detect a rising error rate with the drift detection method.
 
     The method watches the error rate p of all values since the last alarm and its standard
-    deviation s = sqrt(p (1 - p) / n), and remembers both where p + s was least. An alarm is raised
-    where p + s exceeds p_min + 3 s_min; between 2 and 3 is the warning zone. After an alarm the
-    method starts again from nothing.
+    deviation s = sqrt(p (1 - p) / n), and remembers both from when p + s was smallest. An alarm is
+    raised when p + s exceeds p_min + 3 s_min; the warning zone is between 2 and 3. After an alarm
+    the method starts from scratch.
 
     Parameters
     ----------
     warning_level : float, default=2.0
-        Standard deviations above the minimum where the warning zone begins, positive.
+        Standard deviations above the minimum at which the warning zone begins, positive.
     drift_level : float, default=3.0
-        Standard deviations above the minimum where an alarm is raised, at least
-        `warning_level`.
+        Standard deviations above the minimum at which an alarm is raised, at least `warning_level`.
     min_values : int, default=30
-        Number of values, at least 1, before which no minimum is stored and no alarm raised.
+        Number of values, at least 1, needed before a minimum is stored or an alarm raised.
 
     See Also
     --------
-    ADWIN : Finds falls too, and slow changes on long streams.
+    ADWIN : Also detects falls, and slow changes on long streams.
 
     Notes
     -----
-    The values are losses, 1 for an error and 0 for a correct answer. Both comparisons are
-    strict: otherwise a stream without errors, or of errors alone, would raise an alarm at
-    p + s = p_min. A first error after more than `min_values` correct answers does raise one,
-    since then p_min = s_min = 0.
+    The values are losses, 1 for an error and 0 for a correct prediction. Both comparisons are
+    strict: otherwise a stream with no errors, or nothing but errors, would raise an alarm at p + s
+    = p_min. A first error after more than `min_values` correct predictions does raise one, since
+    then p_min = s_min = 0.
 
     References
     ----------
@@ -130,7 +129,7 @@ class DDM(DriftDetector):
         "min_values": [Interval(Integral, 1, None, closed="left")],
     }
 
-    _wanted = "DDM reads 0/1 losses: 1 for an error, 0 for none."
+    _wanted = "DDM reads 0/1 losses: 1 for an error, else 0."
 
     def __init__(
         self, *, warning_level: float = 2.0, drift_level: float = 3.0, min_values: int = 30

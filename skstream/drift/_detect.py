@@ -62,7 +62,7 @@ class Detections:
 
     See Also
     --------
-    score_detections : How good alarms are, where the drifts are known.
+    score_detections : Scores alarms if the drifts are known.
 
     Examples
     --------
@@ -116,56 +116,54 @@ _BLOCK = 8192
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DriftMonitor:
-    """Say which drift detector watches a model, and what it reads.
+    """Defines which drift detector watches a model, and what it reads.
 
-    What it reads is always a loss: where it rises, the model gets worse. Rows that are not scored
-    (the warm-up, rows without a label, of weight 0, or that a fold was not asked about) are not
-    read.
+    It always reads a loss: a rise means that the model gets worse. Rows that are not scored (the
+    warm-up, rows without a label or of weight 0, or rows that a fold did not predict) are not read.
 
     Parameters
     ----------
     detector : DriftDetector
-        The detector. Every model and fold gets a clone of it, which begins anew after an alarm by
-        itself.
+        The detector. Every model and fold gets a clone of it, which restarts by itself after an
+        alarm.
     on : "loss", Forgetting, str or tuple of (measure, Forgetting), default="loss"
         What the detector reads after every row. "loss": the loss of the row, 0 or 1. A forgetting
-        mechanism, or its name, as "fading:0.997": the error rate under it, as Gama et al. (2013)
-        do. A measure (as in the parameter `metrics` of an evaluator) and a forgetting mechanism:
-        the value of the measure under it; where a higher value is better, its distance from the
-        highest possible one, or, if there is none, minus the value. Rows at which it is undefined
-        are not read.
+        mechanism, or its name, such as "fading:0.997": the error rate under it, as in Gama et al.
+        (2013). A measure (as in the parameter `metrics` of an evaluator) and a forgetting
+        mechanism: the value of the measure under it; if higher values are better, its distance from
+        the highest possible value, or, if there is none, minus the value. Rows at which the measure
+        is undefined are not read.
     bin : int, default=None
-        Under delayed labels: the bin whose answers are watched, from 0 (at arrival) to ``n_bins +
-        1`` (when the label comes). None: the last.
+        With delayed labels: the bin whose predictions are watched, from 0 (at arrival) to ``n_bins
+        + 1`` (when the label comes). None: the last.
     loss_bound : float, default=None
-        For regressors, whose loss of a row is ``min(abs(y - answer) / loss_bound, 1)``: the error
-        from which on larger ones count alike. It is needed unless `on` names a measure.
+        For regressors, whose loss of a row is ``min(abs(y - prediction) / loss_bound, 1)``: errors
+        above this bound count equally. Required unless `on` names a measure.
 
     Raises
     ------
     TypeError
-        If `detector` is not a detector, or `on` nothing of the above.
+        If `detector` is not a detector, or `on` is none of the above.
     ValueError
         If another parameter is not valid.
 
     Warns
     -----
     UserWarning
-        If the detector has read values: its clones have not.
+        If the detector has read values: its clones start fresh.
 
     See Also
     --------
-    detect : Lets monitors read a result.
+    detect : Runs monitors on a result.
 
     Notes
     -----
     A detector without a `random_state` of its own gets one from the seed of the evaluation, the
-    model and the fold. All monitors of a model read the same rows, whatever their weights are:
-    weights count in the means of a forgetting mechanism, and a detector of losses reads every row
-    alike.
+    model and the fold. All monitors of a model read the same rows, whatever their weights: weights
+    count in the means of a forgetting mechanism, but a detector of losses reads every row equally.
 
-    The values of a mean follow one another closely: detectors that take values for independent ones
-    (`ADWIN`, `DDM`) raise many false alarms on them. Page-Hinkley's test is what Gama et al. use.
+    Successive values of a mean are strongly dependent: detectors that assume independent values
+    (`ADWIN`, `DDM`) raise many false alarms on them. Gama et al. use the Page-Hinkley test.
 
     References
     ----------
@@ -204,7 +202,7 @@ class DriftMonitor:
         if self.detector.has_read:
             warn(
                 f"The {type(self.detector).__name__} of a DriftMonitor has read values. Models are "
-                "watched by clones of it, which have read nothing."
+                "watched by fresh clones of it."
             )
 
     def __repr__(self) -> str:
@@ -219,32 +217,32 @@ class DriftMonitor:
 def detect(
     result: "EvaluationResult", monitors: Mapping[str, DriftMonitor | DriftDetector]
 ) -> FoundByMonitor:
-    """Let drift detectors read the losses of the models of a result, row by row from its tape.
+    """Run drift detectors on the losses of a result's models, row by row from its tape.
 
     Parameters
     ----------
     result : EvaluationResult
         The result of an evaluation, of a live run so far, or of a prediction log, with its tape.
     monitors : dict of str to DriftMonitor or DriftDetector
-        Monitors by name; a detector alone reads the loss of every row.
+        Monitors by name; a plain detector reads the loss of every row.
 
     Returns
     -------
     detections : dict of str to dict of str to Detections
         ``detections[monitor][model]``: the rows at which the detector warned and raised alarms; a
-        list of them for several folds. Displays and reports take it as `detections`.
+        list of them for several folds. Displays and reports accept it as `detections`.
 
     Raises
     ------
     TypeError
-        If `monitors` is not a dict of monitors, or `result` is none of an evaluation.
+        If `monitors` is not a dict of monitors, or `result` is not the result of an evaluation.
     ValueError
         If no tape was kept, if rows were scored in sets, or if a monitor does not suit the result.
 
     See Also
     --------
-    DriftMonitor : What a detector reads.
-    skstream.drift.score_detections : How good alarms are, where the drifts are known.
+    DriftMonitor : Defines what a detector reads.
+    skstream.drift.score_detections : Scores alarms if the drifts are known.
 
     Examples
     --------
@@ -260,8 +258,9 @@ def detect(
     tape = tape_of(result)
     if result.details.scored_sets:
         raise ValueError(
-            "A monitor watches the losses of rows that are asked one after another, and "
-            f"{result.details.scored_sets} are asked in sets. Evaluate with PrequentialEvaluator."
+            "A monitor watches the losses of rows predicted one after another, but "
+            f"{result.details.scored_sets} are predicted in sets. Evaluate with "
+            "PrequentialEvaluator."
         )
     last = None if result.bins is None else result.bins[-1]
     resolved = watched(monitors, result.classes, result.n_bins, last)
@@ -270,7 +269,7 @@ def detect(
             check_has_scores({one.measure.name: one.measure}, tape)
         if one.forgetting is not None and one.forgetting.counts_time and tape.time is None:
             raise ValueError(
-                f"Monitor {one.name!r} is on {one.forgetting}, which counts time, and the tape has "
+                f"Monitor {one.name!r} is on {one.forgetting}, which counts time, but the tape has "
                 "no times: evaluate with a forgetting that counts time, too."
             )
     return {one.name: _found(one, result) for one in resolved}
@@ -282,8 +281,8 @@ def _parts(on: Any) -> tuple[Any, Forgetting | None]:
         return None, None
     if isinstance(on, str) and on in {**OF_CLASSES, **REGRESSION}:
         raise ValueError(
-            f"on={on!r} is a measure, and which rows it is taken over is not said: pass "
-            f'on=({on!r}, "window:1000"), or another forgetting mechanism with it.'
+            f"on={on!r} is a measure, but it is not said which rows it averages: pass on=({on!r}, "
+            '"window:1000"), or another forgetting mechanism with it.'
         )
     measure, mechanism = on if isinstance(on, tuple) and len(on) == 2 else (None, on)
     if not isinstance(mechanism, str | Forgetting):
@@ -374,12 +373,12 @@ def _resolved(
         why = "a classifier is 0 or 1" if classes is not None else f"{given!r} is its own"
         raise ValueError(
             f"Monitor {name!r} has loss_bound={bound!r}, which bounds the absolute errors of "
-            f"regressors, and the loss of {why}. Leave it out."
+            f"regressors, but the loss of {why}. Leave it out."
         )
     if bound is None and classes is None and given is None:
         raise ValueError(
-            f"Monitor {name!r} watches the errors of regressors: pass loss_bound=, the error from "
-            'which on larger ones count alike, or a measure, such as on=("mae", "window:1000").'
+            f"Monitor {name!r} watches the errors of regressors: pass loss_bound=, the bound above "
+            'which errors count equally, or a measure, such as on=("mae", "window:1000").'
         )
     found = _Watched(
         name=name,
@@ -407,12 +406,12 @@ def _measure(
     if measure.formula is None:
         raise ValueError(
             f"Monitor {name!r} reads a measure after every row, and {measure.name!r} is a function "
-            "without a running form, which would be called for all its rows each time. Use a "
-            "measure by name, or a Measure with a formula."
+            "that cannot be updated row by row, and would be called on all its rows each time. "
+            "Use a measure by name, or a Measure with a formula."
         )
     if measure.higher_is_better is None:
         raise ValueError(
-            f"Monitor {name!r} watches whether a model gets worse, and it is not known which "
+            f"Monitor {name!r} watches whether a model gets worse, but it is not known which "
             f"direction of {measure.name!r} is the better one. Use another measure, or a Measure "
             "with higher_is_better=."
         )
@@ -424,7 +423,7 @@ def _line(name: str, bin: int | None, n_bins: int | None, last_bin: int | None) 
     if n_bins is None:
         if bin is not None:
             raise ValueError(
-                f"Monitor {name!r} has bin={bin}, and only results under delayed labels have bins. "
+                f"Monitor {name!r} has bin={bin}, but only results with delayed labels have bins. "
                 "Leave it out."
             )
         return 0

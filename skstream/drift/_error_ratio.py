@@ -79,8 +79,8 @@ class RatioTest(SequentialTest):
 class ErrorRatio(DriftDetector):
     """Detect a rising loss by the ratio of a short-term to a long-term mean.
 
-    After a change a mean that forgets fast rises before one that forgets slowly. The
-    Page-Hinkley test watches their ratio, which is 1 while the long-term mean is 0.
+    After a change, a mean that forgets fast rises before one that forgets slowly. The Page-Hinkley
+    test watches their ratio, which counts as 1 while the long-term mean is 0.
 
     Parameters
     ----------
@@ -94,15 +94,15 @@ class ErrorRatio(DriftDetector):
     delta : float, default=0.1
         Allowance of the Page-Hinkley test, at least 0.
     reset_after_alarm : bool, default=True
-        Whether means and test start again from nothing after an alarm.
+        Whether means and test restart from scratch after an alarm.
 
     See Also
     --------
-    PageHinkley : The same test, applied to the values themselves.
+    PageHinkley : The same test, on the values themselves.
 
     Notes
     -----
-    Detects a change far sooner than the Page-Hinkley test of one forgetting mean, with more false
+    Detects changes far sooner than the Page-Hinkley test on one forgetting mean, with more false
     alarms [1]_. The defaults are those of [1]_; its windows have 1000 and 5000 values.
 
     References

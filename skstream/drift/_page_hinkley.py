@@ -74,8 +74,7 @@ class PageHinkley(DriftDetector):
     """Detect a lasting change of a mean with the Page-Hinkley test.
 
     The test adds up how far each value lies above the mean of the values so far, less an
-    allowance; an alarm is raised where that sum has climbed by `threshold` above its least
-    value.
+    allowance; an alarm is raised when that sum has climbed by `threshold` above its minimum.
 
     Parameters
     ----------
@@ -83,18 +82,17 @@ class PageHinkley(DriftDetector):
         How far the sum must climb (lambda), positive. Greater values give fewer false alarms
         and later detections.
     delta : float, default=0.1
-        Allowance per value: changes of the mean by less than this are not to be detected. At
-        least 0.
+        Allowance per value: smaller changes of the mean should not be detected. At least 0.
     direction : {"up", "down", "both"}, default="up"
-        Which changes of the mean to detect. A rise of a loss is a deterioration.
+        Which changes of the mean to detect. A rise of a loss means deterioration.
     reset_after_alarm : bool, default=True
-        Whether the test starts again from nothing after an alarm. If False, as in the experiments
-        of [1]_, every value for which the condition holds raises an alarm.
+        Whether the test restarts from scratch after an alarm. If False, as in the experiments of
+        [1]_, every value for which the condition holds raises an alarm.
 
     See Also
     --------
-    ADWIN : Keeps a window, and needs no allowance chosen beforehand.
-    ErrorRatio : This test, applied to the ratio of two forgetting means.
+    ADWIN : Keeps a window, and needs no allowance to be chosen.
+    ErrorRatio : This test, on the ratio of two forgetting means.
 
     Notes
     -----

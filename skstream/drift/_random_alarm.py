@@ -66,21 +66,21 @@ class _Alarms(DetectorState):
 
 
 class RandomAlarm(DriftDetector):
-    """Raise alarms at random, whatever the values are: the control of every detector.
+    """Raise alarms at random, whatever the values: a control for every detector.
 
-    A detector that does not beat this one at the same number of alarms detects nothing: what it
-    seems to gain comes from forgetting now and then.
+    A detector that does not beat this one at the same number of alarms detects nothing: its
+    apparent gain comes from forgetting now and then.
 
     Parameters
     ----------
     probability : float, default=0.001
         Probability of an alarm at a value, in (0, 1].
     warm_up : int, default=30
-        Number of first values that raise none, at least 0.
+        Number of initial values that raise no alarm, at least 0.
     random_state : int, RandomState instance or None, default=None
-        Seed. Whether a value raises an alarm is decided by the seed and the number of the value
-        alone, so that the division into calls changes nothing. An evaluator sets None from its own
-        seed, where the detector is within a model or a `DriftMonitor`.
+        Seed. Only the seed and the number of a value decide whether it raises an alarm, so the
+        division into calls has no effect. If None, an evaluator sets it from its own seed when the
+        detector is part of a model or a `DriftMonitor`.
 
     See Also
     --------
@@ -88,8 +88,8 @@ class RandomAlarm(DriftDetector):
 
     Notes
     -----
-    After :meth:`reset` the numbers begin again, and with an integer `random_state` so do the
-    alarms.
+    After :meth:`reset` the numbers of values start again, and with an integer `random_state` so do
+    the alarms.
 
     References
     ----------

@@ -167,26 +167,26 @@ def score_detections(
     """Score the alarms of a detector on a stream whose drifts are known.
 
     The zone of a drift begins at its start and ends `tolerance` rows after its end, or before the
-    next drift starts. The first alarm in a zone detects the drift, later ones there are repeated,
-    and all others are false. Beside each value stands the one of as many alarms at random, because
-    where drifts are dense any alarm is near one.
+    next drift starts. The first alarm in a zone detects the drift, later ones in the zone are
+    repeated, and all others are false. Each value is shown with that of the same number of random
+    alarms, because if drifts are dense, any alarm is near one.
 
     Parameters
     ----------
     alarms : array-like of shape (n_alarms,)
-        Rows that raised an alarm, counted from 0, in their order, as `update_many` returns them.
+        Rows that raised an alarm, counted from 0, in order, as `update_many` returns them.
     drifts : int, Drift, or sequence of (int, Drift or pair of int)
-        Where the truth changes, in the order of the rows: the rows of abrupt drifts, pairs
-        ``(start, end)``, or the `drifts` of a stream.
+        True drifts, in the order of their rows: rows of abrupt drifts, pairs ``(start, end)``, or
+        the `drifts` of a stream.
     tolerance : int
-        Rows after the end of a drift in which an alarm still detects it, at least 0.
+        Number of rows after the end of a drift within which an alarm still detects it, at least 0.
     n_rows : int
         Rows of the stream.
 
     Returns
     -------
     DetectionResult
-        The scores, those of alarms at random, and whether the alarms are above these.
+        The scores, those of random alarms, and whether the alarms are better than chance.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def score_detections(
 
     See Also
     --------
-    RandomAlarm : A detector whose alarms know nothing.
+    RandomAlarm : A detector that ignores the values.
 
     Notes
     -----
@@ -205,9 +205,9 @@ def score_detections(
     ``d`` rows after its start with probability ``C(N - d - 1, n - 1) / C(N, n)``; and ``n (N - S) /
     N`` lie outside all zones, which have `S` rows.
 
-    Alarms at regular distances find more drifts than alarms at random, though they know nothing
-    more: each zone as long as the distance has one. That is why `above_chance` also compares the
-    alarms with their own shifts along the stream. It takes ``n_alarms * n_drifts`` steps.
+    Regularly spaced alarms find more drifts than random ones, though they contain no more
+    information: each zone as long as the spacing has one. That is why `above_chance` also compares
+    the alarms with their own shifts along the stream. It takes ``n_alarms * n_drifts`` steps.
 
     Examples
     --------
@@ -339,8 +339,8 @@ def checked_drifts(drifts: Any, n_rows: int) -> tuple[Drift, ...]:
     for before, after in pairwise(given):
         if after.start <= before.start:
             raise ValueError(
-                "drifts must be in the order of their rows, each at a later row than the one "
-                f"before. Got a drift at row {after.start} after one at row {before.start}."
+                "drifts must be in the order of their rows, each later than the one before. Got a "
+                f"drift at row {after.start} after one at row {before.start}."
             )
     for drift in found:
         if drift.start < 0 or drift.start >= n_rows or drift.end > n_rows:

@@ -181,7 +181,7 @@ def _until_failure(block: Block, failure: LoopFailed) -> Block:
     A row that it failed to answer did, unless the loop is to ask about it again.
     """
     n_asks = len(failure.answers)
-    if failure.stopped and failure.action == "answering" and not failure.is_bad_answer:
+    if failure.stopped and failure.action == "predicting" and not failure.is_bad_answer:
         bounds = block.ask_bounds
         n_asks = int(bounds[np.searchsorted(bounds, n_asks, side="right")])
     return part_of(block, slice(0, failure.n_learnt), slice(0, n_asks))

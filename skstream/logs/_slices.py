@@ -367,8 +367,8 @@ class SliceScores:
         Raises
         ------
         ValueError
-            If no group has an interval, or it is not known which direction of the measure is the
-            better one.
+            If no group has an interval, or it is unknown whether a higher value of the measure is
+            better.
         """
         model, metric = self._names(model, metric)
         sign, cumulative = self._sign(metric), self._cumulative

@@ -25,25 +25,25 @@ MOST_CLASSES = 10
 def calibration_error(
     n_bins: int = 10, *, strategy: str = "uniform", norm: str = "expected"
 ) -> Measure:
-    """Difference of the probabilities from the frequencies with which they come true, in bins.
+    """Expected (or maximum) calibration error of the probabilities, in bins.
 
     Parameters
     ----------
     n_bins : int, default=10
-        Number of bins. With more bins the error of a perfect model grows, as chance moves the
-        frequency of every bin.
+        Number of bins. With more bins the error of a perfect model grows, as the frequency in each
+        bin becomes noisier.
     strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of equal mass: unions of neighbouring cells of width 1/64, in which
-        the share of a bin differs from 1 / n_bins by at most that of the largest cell.
+        Bins of equal width, or of equal mass: the latter are unions of neighbouring cells of width
+        1/64, and their shares differ from 1 / n_bins by at most that of the largest cell.
     norm : {"expected", "max"}, default="expected"
-        Mean difference over the rows, or the largest of a bin.
+        Mean difference over the rows, or the largest difference of any bin.
 
     Returns
     -------
     Measure
-        Called ``"calibration_error"``, with ``"_max"`` and ``"_quantile"`` added and another number
-        of bins after a colon: ``"calibration_error_max:20"``. All of them are names that evaluators
-        know.
+        Named ``"calibration_error"``, with ``"_max"`` and ``"_quantile"`` appended, and another
+        number of bins after a colon: ``"calibration_error_max:20"``. Evaluators accept all these
+        names.
 
     See Also
     --------
@@ -51,9 +51,9 @@ def calibration_error(
 
     Notes
     -----
-    Of two classes the probability of the second is compared with the share of its labels. Of more
-    classes the largest probability is compared with the share of rows whose most probable class is
-    the label (Guo et al. 2017).
+    For two classes, the probability of the second is compared with the share of its labels. For
+    more classes, the largest probability is compared with the share of rows whose most probable
+    class is the label (Guo et al. 2017).
 
     References
     ----------
@@ -309,13 +309,16 @@ def _uncertainty(sums: Sums) -> Floats:
 
 
 for _part, _meaning in (
-    ("reliability", "how far probabilities are from what happens"),
-    ("resolution", "how much what happens differs between probabilities"),
+    ("reliability", "how far probabilities are from observed frequencies"),
+    ("resolution", "how much observed frequencies differ between probabilities"),
 ):
     _of = partial(brier_part, _part)
     offer_measure(_of(), f"part of brier: {_meaning}", _of)
-offer_measure(brier_part("uncertainty"), "part of brier: that of the shares of the classes alone")
-for _norm, _gap in (("expected", "mean gap of probability and frequency"), ("max", "largest gap")):
+offer_measure(brier_part("uncertainty"), "part of brier: uncertainty from the class shares alone")
+for _norm, _gap in (
+    ("expected", "mean gap between probability and frequency"),
+    ("max", "largest gap"),
+):
     for _strategy, _bins_of in (("uniform", "equal width"), ("quantile", "equal mass")):
         _of = partial(calibration_error, strategy=_strategy, norm=_norm)
         offer_measure(_of(), f"{_gap}, in bins of {_bins_of}", _of)

@@ -30,21 +30,21 @@ def coverage(alpha: float = 0.1, *, gamma: float = 0.005) -> Measure:
     Returns
     -------
     Measure
-        Called ``"coverage"``, and of another `alpha` such as ``"coverage:0.05"``. Both are also
-        names that evaluators know.
+        Called ``"coverage"``, or with another `alpha`, for example, ``"coverage:0.05"``. Evaluators
+        accept both names.
 
     See Also
     --------
-    set_size : What the coverage is paid with.
+    set_size : The price of the coverage: the size of the sets.
 
     Notes
     -----
-    A set holds every class for which one minus its probability is at most a quantile of one minus
-    the probabilities that the labels of the rows before had, looked for among the multiples of
-    0.001. After each row the level of the quantile moves by `gamma` times `alpha`, less 1 where the
-    set missed the label, so that over T rows the share of misses differs from `alpha` by at most
-    (1 + gamma) / (gamma T), whatever the stream does (Gibbs and Candes 2021). Sets are learnt from
-    all scored rows of a model, each counting once, whatever the forgetting.
+    A set contains every class for which one minus its probability is at most a quantile of one
+    minus the probabilities of the true labels of earlier rows, a multiple of 0.001. After each row
+    the level of the quantile moves by `gamma` times `alpha` minus 1 if the set missed the label, so
+    that over T rows the share of misses differs from `alpha` by at most (1 + gamma) / (gamma T),
+    whatever the stream does (Gibbs and Candes 2021). The sets depend on all scored rows of a model,
+    each counting once, whatever the forgetting.
 
     References
     ----------
@@ -73,12 +73,12 @@ def set_size(alpha: float = 0.1, *, gamma: float = 0.005) -> Measure:
     Returns
     -------
     Measure
-        Called ``"set_size"``, and of another `alpha` such as ``"set_size:0.05"``. Both are also
-        names that evaluators know.
+        Called ``"set_size"``, or with another `alpha`, for example, ``"set_size:0.05"``. Evaluators
+        accept both names.
 
     See Also
     --------
-    coverage : How the sets are made.
+    coverage : How the sets are constructed.
 
     Examples
     --------
@@ -190,5 +190,5 @@ class ConformalSets(Column):
         return quantiles, after
 
 
-offer_measure(coverage(), "share of labels in conformal sets", coverage, float)
+offer_measure(coverage(), "share of labels inside conformal sets", coverage, float)
 offer_measure(set_size(), "mean number of classes in conformal sets", set_size, float)

@@ -38,8 +38,8 @@ def top_k_accuracy(k: int = 2) -> Measure:
     Returns
     -------
     Measure
-        Called ``"top_k_accuracy"``, and of another k such as ``"top_k_accuracy:3"``. Both are also
-        names that evaluators know.
+        Called ``"top_k_accuracy"``, or with another k, for example, ``"top_k_accuracy:3"``.
+        Evaluators accept both names.
 
     Notes
     -----
@@ -57,24 +57,24 @@ def top_k_accuracy(k: int = 2) -> Measure:
 
 
 def cost(matrix: ArrayLike, *, threshold: float | str | None = None) -> Measure:
-    """Mean cost of the decisions that a model leads to.
+    """Mean cost of the decisions based on a model.
 
     Parameters
     ----------
     matrix : array-like of shape (n_classes, n_classes)
-        ``matrix[i][j]`` is the cost of deciding for class j where the label is class i, in the
-        order of the sorted classes.
+        ``matrix[i][j]`` is the cost of deciding for class j if the label is class i, in the order
+        of the sorted classes.
     threshold : float, {"best", "expected"} or None, default=None
-        How a decision is made. None: it is the model's answer. A number in [0, 1]: the second of
-        two classes is decided for where its probability is at least this. "best": at the
-        threshold, among the multiples of 0.01 and "never", that had cost least in the rows
-        before. "expected": for the class with the smallest expected cost by the probabilities,
-        which is best where these are calibrated (Elkan 2001).
+        How decisions are made. None: the model's predictions. A number in [0, 1]: the second of two
+        classes is chosen if its probability is at least this. "best": the same with the threshold,
+        among the multiples of 0.01 and "never", that cost least in the rows before. "expected": the
+        class with the smallest expected cost by the probabilities, which is best if these are
+        calibrated (Elkan 2001).
 
     Returns
     -------
     Measure
-        Called ``"cost"``, or for example ``"cost:0.3"`` and ``"cost:best"``.
+        Called ``"cost"``, or for example ``"cost:0.3"`` or ``"cost:best"``.
 
     References
     ----------
@@ -93,7 +93,7 @@ def cost(matrix: ArrayLike, *, threshold: float | str | None = None) -> Measure:
         threshold = _checked_share("threshold", threshold, "cost", ', "best", "expected" or None')
     if len(table) != 2 and threshold not in (None, "expected"):
         raise ValueError(
-            f"The threshold {threshold!r} decides between two classes, and the matrix of cost has "
+            f"The threshold {threshold!r} decides between two classes, but the matrix of cost has "
             f'{len(table)}. Pass threshold="expected", or None.'
         )
     column: Column
@@ -122,25 +122,25 @@ def gmean(threshold: float | str | None = None) -> Measure:
     Parameters
     ----------
     threshold : float, "best" or None, default=None
-        How a decision is made. None: it is the model's answer; of any number of classes, and no
-        probabilities are needed. A number in [0, 1]: the second of two classes is decided for
-        where its probability is at least this. "best": at the threshold, among the multiples of
-        0.01 and "never", that had the best geometric mean in the rows before.
+        How decisions are made. None: the model's predictions, for any number of classes and without
+        probabilities. A number in [0, 1]: the second of two classes is chosen if its probability is
+        at least this. "best": the same with the threshold, among the multiples of 0.01 and "never",
+        that had the best geometric mean in the rows before.
 
     Returns
     -------
     Measure
-        Called ``"gmean"``, and for example ``"gmean:0.3"`` and ``"gmean:best"``. These are also
-        names that evaluators know.
+        Called ``"gmean"``, or for example ``"gmean:0.3"`` or ``"gmean:best"``. Evaluators accept
+        these names.
 
     See Also
     --------
-    geometric_accuracy_score : The plain measure, of arrays.
+    geometric_accuracy_score : The plain measure, for arrays.
 
     Notes
     -----
-    The k-th root of the product of the recalls of the k classes among the labels that the mean
-    remembers. Classes without such a row are left out; River and imbalanced-learn give 0 there.
+    The k-th root of the product of the recalls of the k classes among the rows that the mean
+    remembers. Classes without such a row are left out; River and imbalanced-learn give 0 then.
 
     Examples
     --------
@@ -186,13 +186,13 @@ def checked_matrix(matrix: Any) -> Matrix:
         table = np.empty(0)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
         raise ValueError(
-            "The 'matrix' parameter of cost must be a square table of numbers, a row for each "
-            f"label and a column for each decision. Got {matrix!r} instead."
+            "The 'matrix' parameter of cost must be a square table of numbers, with a row per "
+            f"label and a column per decision. Got {matrix!r} instead."
         )
     if not np.isfinite(table).all():
         row, column = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(
-            f"The cost of deciding for class {column} where the label is class {row} is "
+            f"The cost of deciding for class {column} if the label is class {row} is "
             f"{table[row, column]}: costs must be finite."
         )
     return tuple(map(tuple, table.tolist()))
@@ -378,12 +378,12 @@ def _weighted(values: Array, rows: ScoredRows, some: slice) -> Array:
 
 offer_measure(
     top_k_accuracy(),
-    "share of labels among the most probable classes (two, or after a colon)",
+    "share of labels among the most probable classes (two, or the number after a colon)",
     top_k_accuracy,
 )
 offer_measure(
     gmean(),
-    "geometric_accuracy, or with two classes at a threshold after a colon",
+    "geometric_accuracy, for two classes also at a threshold after a colon",
     gmean,
     lambda text: text if text == "best" else float(text),
     among=CLASSIFICATION,

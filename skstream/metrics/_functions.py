@@ -31,7 +31,7 @@ from skstream.utils._warnings import warn
 def kappa_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Cohen's kappa: how much better than answers by chance with the same frequencies.
+    """Cohen's kappa: improvement over random predictions with the same frequencies.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ def kappa_score(
     Returns
     -------
     float
-        At most 1, 0 for chance. NaN, with an ``UndefinedMetricWarning``, where chance would
-        always be right (one class alone).
+        At most 1; 0 for chance. NaN, with an ``UndefinedMetricWarning``, if chance would always be
+        right (a single class).
 
     See Also
     --------
-    kappa_test : The same with its standard error and a test against chance.
+    kappa_test : The same, with standard error and a test against chance.
     kappa_m_score : Comparison with the majority class.
     kappa_temporal_score : Comparison with the previous label.
 
@@ -76,7 +76,7 @@ def kappa_m_score(
     past: ArrayLike | None = None,
     majority: str = "past",
 ) -> float:
-    """Kappa against the majority class: how much better than the most frequent label.
+    """Kappa against the majority class: improvement over predicting the most frequent label.
 
     Parameters
     ----------
@@ -85,19 +85,20 @@ def kappa_m_score(
     y_pred : array-like of shape (n_samples,)
         Answers.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights, not negative; rows of weight 0 are left out. The majority is weighted too.
+        Weights, not negative; rows of weight 0 are left out. The majority is weighted, too.
     past : array-like of shape (n_past,), default=None
-        Labels that the baseline knew before the first row.
+        Labels known to the baseline before the first row.
     majority : {"past", "hindsight", "inclusive"}, default="past"
-        What the baseline answers: the most frequent label strictly before each row; the label
-        that turned out to be the most frequent of all rows; or the most frequent label up to
-        and including each row's own, as MOA and River count (it uses the label that it predicts).
+        What the baseline predicts: the most frequent label strictly before each row; the most
+        frequent label of all rows, known only in hindsight; or the most frequent label up to and
+        including the row's own, as MOA and River count (which uses the very label that it
+        predicts).
 
     Returns
     -------
     float
-        At most 1; 0 for the accuracy of the baseline. NaN, with an ``UndefinedMetricWarning``,
-        where the baseline makes no error.
+        At most 1; 0 for the accuracy of the baseline. NaN, with an ``UndefinedMetricWarning``, if
+        the baseline makes no error.
 
     Raises
     ------
@@ -107,7 +108,7 @@ def kappa_m_score(
     Notes
     -----
     Ties go to the lowest class. With ``majority="past"`` and no `past`, the baseline has no
-    answer to the first row, which is left out of its accuracy and of the model's.
+    prediction for the first row, which is left out of both its accuracy and the model's.
 
     References
     ----------
@@ -133,7 +134,7 @@ def kappa_temporal_score(
     sample_weight: ArrayLike | None = None,
     previous_label: Any = None,
 ) -> float:
-    """Kappa against persistence: how much better than repeating the previous label.
+    """Kappa against persistence: improvement over repeating the previous label.
 
     Parameters
     ----------
@@ -150,12 +151,12 @@ def kappa_temporal_score(
     Returns
     -------
     float
-        At most 1; 0 for answers that repeat the previous label. NaN, with an
-        ``UndefinedMetricWarning``, where the label never changes.
+        At most 1; 0 for predictions that repeat the previous label. NaN, with an
+        ``UndefinedMetricWarning``, if the label never changes.
 
     Notes
     -----
-    Renaming the labels changes nothing. (MOA begins with class 0 as the previous label.)
+    Renaming the labels changes nothing. (MOA starts with class 0 as the previous label.)
 
     References
     ----------
@@ -181,7 +182,7 @@ def kappa_plus_score(
     sample_weight: ArrayLike | None = None,
     previous_label: Any = None,
 ) -> float:
-    """Geometric mean of kappa and kappa temporal, each no less than 0.
+    """Geometric mean of kappa and kappa temporal, negative values counting as 0.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def kappa_plus_score(
     Returns
     -------
     float
-        In [0, 1]. NaN, with an ``UndefinedMetricWarning``, where one of the two is.
+        In [0, 1]. NaN, with an ``UndefinedMetricWarning``, if one of the two is.
 
     Notes
     -----

@@ -22,21 +22,21 @@ class _Pinball:
 
 
 def pinball(quantile: float = 0.5) -> Measure:
-    """Mean pinball loss: smallest where each answer is this quantile of its row's target.
+    """Mean pinball loss, minimised by predicting this quantile of each row's target.
 
-    A target above the answer costs `quantile` times the difference, one below it
-    ``1 - quantile`` times.
+    A target above the prediction costs `quantile` times the difference, one below it ``1 -
+    quantile`` times.
 
     Parameters
     ----------
     quantile : float, default=0.5
-        In [0, 1]. Of 0.5 it is half the mean absolute error.
+        In [0, 1]. With 0.5 the loss is half the mean absolute error.
 
     Returns
     -------
     Measure
-        Called ``"pinball"``, and of another quantile such as ``"pinball:0.9"``. Both are also
-        names that evaluators know.
+        Called ``"pinball"``, or with another quantile, for example, ``"pinball:0.9"``. Evaluators
+        accept both names.
 
     Raises
     ------
@@ -45,9 +45,9 @@ def pinball(quantile: float = 0.5) -> Measure:
 
     Notes
     -----
-    The value is that of `sklearn.metrics.mean_pinball_loss`. The share of the targets that are at
-    most the answer, which should be near `quantile`, is the measure ``"quantile_coverage"``: that
-    of an upper model less that of a lower one is the coverage of the interval between them.
+    The value is that of `sklearn.metrics.mean_pinball_loss`. The share of targets that are at most
+    the prediction, which should be near `quantile`, is the measure ``"quantile_coverage"``: that of
+    an upper model minus that of a lower one is the coverage of the interval between them.
 
     References
     ----------
@@ -73,7 +73,7 @@ def pinball(quantile: float = 0.5) -> Measure:
 
 offer_measure(
     pinball(),
-    "loss of a quantile (the median, or after a colon)",
+    "pinball loss of a quantile (0.5, or the number after a colon)",
     pinball,
     float,
     among=REGRESSION,
@@ -87,6 +87,6 @@ offer_measure(
         higher_is_better=None,
         bounds=(0.0, 1.0),
     ),
-    "share of targets at most as large as the answer",
+    "share of targets not above the prediction",
     among=REGRESSION,
 )

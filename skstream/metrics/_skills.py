@@ -151,7 +151,7 @@ def _frequencies(sums: Floats) -> Floats:
 
 for _name, _beside, _baseline in (
     ("skill", "the shares of the classes so far", PriorLosses()),
-    ("skill_temporal", "what followed the previous label so far", TransitionLosses()),
+    ("skill_temporal", "the shares of what followed the previous label so far", TransitionLosses()),
 ):
     for _output, (_short, _loss) in enumerate((("log", "log_loss"), ("brier", "brier"))):
         _series = _loss, OfColumn(_baseline, output=_output)

@@ -255,7 +255,7 @@ class PrequentialScorer(MetadataRequester):
         y : array-like of shape (n_rows,)
             Their labels or targets.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring.
+            Weights for training and scoring.
 
         Returns
         -------
@@ -329,9 +329,9 @@ def prequential_scorer(
     forgetting : str or Forgetting, default="cumulative"
         Which test rows the score remembers. "cumulative": all of them.
     batch_size : int, default=1
-        Rows that are all predicted, then all learnt in one ``partial_fit``.
+        Rows that are all predicted, then all used for training in one ``partial_fit``.
     kernels : bool, default=True
-        Use an exact kernel where there is one. False: call the model row by row.
+        Use an exact kernel where one exists. False: call the model row by row.
 
     Returns
     -------

@@ -395,7 +395,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_rows,), default=None
             Labels or targets.
         classes : array-like of shape (n_classes,), default=None
-            All labels that may come; found in `y` where it is an array.
+            All labels that can occur; found in `y` if it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of learning and scoring; 0: asked, but neither learnt nor scored.
 
@@ -459,7 +459,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         classes : array-like of shape (n_classes,), default=None
             All labels that may come. Required at the first call for classifiers.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring.
+            Weights for training and scoring.
 
         Returns
         -------

@@ -1,7 +1,6 @@
 """The run of a search: candidates side by side, a choice, and the chosen one that goes on."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
@@ -191,6 +190,9 @@ class SearchRun(EvaluationRun):
         Its name.
     """
 
+    #: The models can be used, and go on, after Ctrl-C.
+    waits = True
+
     def __init__(
         self,
         settings: Settings,
@@ -215,10 +217,6 @@ class SearchRun(EvaluationRun):
         for model in self._engine.models:
             model.estimator()
         return super().__getstate__()
-
-    def _guard(self) -> AbstractContextManager[Any]:
-        """Delay Ctrl-C to the end of a step, so that the models can be used and go on after it."""
-        return self._delayed_interrupt()
 
     @property
     def settings(self) -> Settings:

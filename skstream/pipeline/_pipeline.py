@@ -132,7 +132,7 @@ class StreamPipeline(Pipeline):
     n_features_in_ : int
         Number of columns of the rows, where the first step counts them.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
@@ -215,7 +215,7 @@ class StreamPipeline(Pipeline):
         y : array-like of shape (n_rows,), default=None
             Their labels or targets.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------

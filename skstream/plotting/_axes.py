@@ -3,6 +3,8 @@
 import re
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -57,9 +59,10 @@ def title_words(
 
 
 def wrap_name(name: str) -> list[str]:
-    """Break a long name into lines, after a space or one of ``( , _ -`` where there is one."""
+    """Break a long name into lines: before a bracket, or after a space or one of ``, _ -``."""
     lines = [""]
-    for part in re.findall(r"[^\s(,_-]*[\s(,_-]*", name):
+    bracket = rf"\([^()]{{0,{LONGEST_LINE - 2}}}\)"  # kept together where it fits into a line
+    for part in re.findall(rf"{bracket}[\s,_-]*|\(?[^\s(,_-]*[\s,_-]*", name):
         pieces = [part[i : i + LONGEST_LINE] for i in range(0, len(part), LONGEST_LINE)]
         for piece in pieces:
             if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > LONGEST_LINE:
@@ -200,7 +203,7 @@ def give_title(ax: Any, text: str) -> None:
     if any(ax.get_title(loc=place) for place in ("left", "center", "right")):
         return
     width = ax.get_window_extent().width
-    title = ax.set_title(text, loc="left", parse_math=False)
+    title = ax.set_title(text, loc="left", parse_math=False, wrap=True)
     for font in TITLE_FONTS:
         title.set_fontsize(font)
         if title.get_window_extent().width <= width:
@@ -222,14 +225,18 @@ def inches_of(ax: Any) -> tuple[float, float]:
 
 
 def count_rows_along(ax: Any, label: str = "rows") -> None:
-    """Put whole numbers of rows on the horizontal axis, as many as have room."""
+    """Put whole numbers of rows on the horizontal axis, as many as have room when it is drawn."""
     ticker = optional_import("matplotlib.ticker", "Plotting")
-    most = int(np.clip(inches_of(ax)[0] / (TICK_INCHES * text_scale()), 1, 8))
-    ax.xaxis.set_major_locator(
-        ticker.MaxNLocator(nbins=most, steps=[1, 2, 2.5, 5, 10], integer=True)
-    )
+    ax.xaxis.get_tick_space = partial(_room_for_ticks, ax)
+    steps = [1, 2, 2.5, 5, 10]
+    ax.xaxis.set_major_locator(ticker.MaxNLocator(nbins="auto", steps=steps, integer=True))
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel(label)
+
+
+def _room_for_ticks(ax: Any) -> int:
+    """Say how many numbers of rows fit side by side."""
+    return int(np.clip(inches_of(ax)[0] / (TICK_INCHES * text_scale()), 1, 8))
 
 
 def places_along(checkpoints: np.ndarray, times: np.ndarray | None) -> np.ndarray:
@@ -250,7 +257,9 @@ def show_times_along(ax: Any, times: np.ndarray) -> None:
     ax.set_xlabel("time")
 
 
-def label_ends(ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool) -> list[Any]:
+def label_ends(
+    ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool, highest: float = 1.0
+) -> list[Any]:
     """Write the name of every line beside its right end, without overlaps.
 
     Parameters
@@ -263,6 +272,8 @@ def label_ends(ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool) -
         Right end of the lines; the labels begin a little further to the right.
     inside : bool
         Make room for the labels within the axes, rather than beside them.
+    highest : float, default=1.0
+        Share of the height that labels may use.
 
     Returns
     -------
@@ -270,6 +281,7 @@ def label_ends(ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool) -
         One per line.
     """
     width, height = inches_of(ax)
+    height *= highest
     names = ["\n".join(wrap_name(name)) for name in lines]
     n_rows = np.array([name.count("\n") + 1 for name in names])
     size = min(LARGEST_FONT * text_scale(), 72 * height / (LINE_SPACING * n_rows.sum()))
@@ -279,10 +291,10 @@ def label_ends(ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool) -
     low, high = sorted(ax.get_ylim())
     shown = np.column_stack([np.full(len(ends), end), np.clip(ends[:, 1], low, high)])
     in_axes = ax.transAxes.inverted().transform(ax.transData.transform(shown))
-    wanted = np.clip(np.nan_to_num(in_axes[:, 1]), 0.0, 1.0)
+    wanted = np.clip(np.nan_to_num(in_axes[:, 1]) / highest, 0.0, 1.0)
     texts = []
     leader = LEADER_INCHES / width
-    middles = spread_apart(wanted, heights)
+    middles = highest * spread_apart(wanted, heights)
     for line, name, point, y in zip(lines.values(), names, ends, middles, strict=True):
         known = bool(np.isfinite(point).all())
         text = ax.annotate(
@@ -356,6 +368,15 @@ def spread_apart(wanted: np.ndarray, heights: np.ndarray) -> np.ndarray:
 #: is black where the user has set no other.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "ink")
 BASELINE_COLOR = "0.45"
+#: Patterns of dashes of naive baselines by class, the same in every picture.
+BASELINE_DASHES = {
+    "Persistent": 1,
+    "PersistentRegressor": 1,
+    "MajorityClass": 2,
+    "MeanRegressor": 2,
+    "MajorityWindow": 3,
+    "RandomClass": 4,
+}
 LINE_WIDTH = 1.4
 #: How far lines may reach over the edges of the axes, as a share of their size: a line along the
 #: edge, such as an error of 0, would else be cut to half its width.
@@ -388,7 +409,8 @@ def model_styles(names: Sequence[str], baselines: Collection[str] = ()) -> dict[
     names : sequence of str
         The models.
     baselines : collection of str, default=()
-        Those that are naive: grey and never solid.
+        Those that are naive: grey and never solid. A dict also names their classes, each of which
+        has a pattern of dashes of its own.
 
     Returns
     -------
@@ -401,8 +423,16 @@ def model_styles(names: Sequence[str], baselines: Collection[str] = ()) -> dict[
         color, linestyle = COLORS[k % len(COLORS)], dashes(k // len(COLORS))
         color = ink() if color == "ink" else color
         styles[name] = {"color": color, "linestyle": linestyle, "zorder": 3}
-    for k, name in enumerate(naive):
-        styles[name] = {"color": BASELINE_COLOR, "linestyle": dashes(k + 1), "zorder": 3.1}
+    kinds = baselines if isinstance(baselines, Mapping) else {}
+    first_of_kind = {kinds.get(name, ""): name for name in reversed(naive)}
+    numbers = {
+        first_of_kind[kind]: k for kind, k in BASELINE_DASHES.items() if kind in first_of_kind
+    }
+    for name in naive:
+        if name not in numbers:
+            numbers[name] = next(k for k in count(1) if k not in numbers.values())
+        pattern = dashes(numbers[name])
+        styles[name] = {"color": BASELINE_COLOR, "linestyle": pattern, "zorder": 3.1}
     return {name: {"linewidth": LINE_WIDTH, "label": name} | styles[name] for name in names}
 
 
@@ -494,14 +524,30 @@ def _known_values(line: Any) -> np.ndarray:
 
 def uncover_edges(ax: Any, lines: Iterable[Any]) -> None:
     """Draw lines along the edge of the axes in their full width, if they are within the limits."""
-    transforms = optional_import("matplotlib.transforms", "Plotting")
-    ends = (-OVER_EDGE, -OVER_EDGE, 1 + OVER_EDGE, 1 + OVER_EDGE)
-    box = transforms.TransformedBbox(transforms.Bbox.from_extents(*ends), ax.transAxes)
     low, high = sorted(ax.get_ylim())
+
+    def is_within(values: np.ndarray) -> bool:
+        return bool(len(values) and low <= values.min() and values.max() <= high)
+
+    clip_above(ax, (line for line in lines if is_within(_known_values(line))), 1.0)
+
+
+def clip_above(ax: Any, lines: Iterable[Any], top: float) -> None:
+    """Draw lines up to a share of the height of the axes, and a little over their edges."""
+    transforms = optional_import("matplotlib.transforms", "Plotting")
+    ends = (-OVER_EDGE, -OVER_EDGE, 1 + OVER_EDGE, top + OVER_EDGE)
+    box = transforms.TransformedBbox(transforms.Bbox.from_extents(*ends), ax.transAxes)
     for line in lines:
-        values = _known_values(line)
-        if len(values) and low <= values.min() and values.max() <= high:
-            line.set_clip_box(box)
+        line.set_clip_box(box)
+
+
+def lower(ax: Any, share: float) -> None:
+    """Extend the vertical axis, so that what is shown takes a share of it, and has its ticks."""
+    low, high = ax.get_ylim()
+    ticks = [tick for tick in ax.get_yticks() if min(low, high) <= tick <= max(low, high)]
+    ax.set_ylim(low, low + (high - low) / share)
+    if ax.get_yscale() == "linear":
+        ax.set_yticks(ticks)
 
 
 def with_remarks(ax: Any, lines: Mapping[str, Any], failed: Collection[str]) -> dict[str, Any]:

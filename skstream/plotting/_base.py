@@ -1,13 +1,23 @@
 """What all displays share: the protocol, the way they are drawn, and the artists they keep."""
 
 import textwrap
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from skstream.plotting._axes import Styles, label_ends, line_keywords, mark_lone_points, wrap_name
+from skstream.plotting._axes import (
+    OVER_EDGE,
+    Styles,
+    clip_above,
+    label_ends,
+    line_keywords,
+    lower,
+    mark_lone_points,
+    wrap_name,
+)
 from skstream.utils._optional import optional_import
 
 FIGURE_INCHES = (8.0, 4.5)
@@ -17,6 +27,8 @@ MOST_LINES_IN_LEGEND = 7
 MOST_ROWS_IN_LEGEND = 24
 #: With more points matplotlib needs seconds to find a free place for a legend.
 MOST_POINTS_TO_SEARCH = 50_000
+#: Of the height of the user's axes, a legend above the lines takes at most this share.
+MOST_OF_LEGEND = 0.5
 SMALL_LINE = 16  # characters in the legend of a small panel
 
 #: What `legend=` takes; documented at `BaseDisplay.plot`.
@@ -137,6 +149,8 @@ class Canvas:
         Lines drawn so far.
     legends : list of matplotlib Legend
         Legends drawn so far.
+    top : float
+        Share of the height of the first axes that lines may use: what is above it is taken.
     """
 
     axes: np.ndarray
@@ -145,6 +159,7 @@ class Canvas:
     keywords: Mapping[str, Mapping[str, Any]]
     lines: dict[str, Any] = field(default_factory=dict)
     legends: list[Any] = field(default_factory=list)
+    top: float = 1.0
 
     def __post_init__(self) -> None:
         # Axes that already show something, or share their scale with some that do.
@@ -238,40 +253,83 @@ class Canvas:
         if place == "auto" and not keywords and end is not None:
             place = "ends" if len(lines) > MOST_LINES_IN_LEGEND else place
         if place == "ends" and end is not None:
-            label_ends(ax, lines, end, inside=not self.own)
             entries = dict(others or {})
-        if place is None or not entries:
-            self.legends.append(None)
-            return None
+        made = None
+        if place is not None and entries:
+            made = self._legend(ax, place, keywords, entries, lines, small, corner)
+        if place == "ends" and end is not None:
+            label_ends(ax, lines, end, inside=not self.own, highest=self.top)
+        self.legends.append(made)
+        return made
+
+    def _legend(
+        self,
+        ax: Any,
+        place: str,
+        keywords: Mapping[str, Any],
+        entries: Mapping[str, Any],
+        lines: Mapping[str, Any],
+        small: bool,
+        corner: str,
+    ) -> Any:
+        """Draw the legend of some entries."""
         handles, blanks = list(entries.values()), [""] * len(entries)
+
+        def make(parent: Any, **look: Any) -> Any:
+            made = parent.legend(handles, blanks, **look)
+            # Written afterwards: matplotlib drops entries that begin with "_", and reads "$" as
+            # formulas.
+            for text, name in zip(made.get_texts(), entries, strict=True):
+                lines_of_name = textwrap.wrap(name, SMALL_LINE) if small else wrap_name(name)
+                text.set_parse_math(False)
+                text.set_text("\n".join(lines_of_name))
+            return made
+
         small_text = {"fontsize": "small"}
         if place == "ends" and self.own:
             below = {"loc": "outside lower center", "ncols": len(entries), "frameon": False}
-            made = ax.figure.legend(handles, blanks, **below, **small_text)
-        elif place == "inside" or (place in ("auto", "ends") and not self.own):
+            return make(ax.figure, **below, **small_text)
+        if place == "inside" or (place in ("auto", "ends") and not self.own):
             n_points = sum(len(line.get_xdata()) for line in lines.values())
             free = corner if n_points <= MOST_POINTS_TO_SEARCH else "upper right"
-            inside = {"loc": free, "framealpha": 0.75, "edgecolor": "none", **small_text}
-            made = ax.legend(handles, blanks, **(inside | keywords))
-        else:
-            beside: dict[str, Any] = {
-                "loc": "upper left",
-                "bbox_to_anchor": (1.0, 1.0),
-                "frameon": False,
-                "ncols": -(-len(entries) // MOST_ROWS_IN_LEGEND),
-                "alignment": "left",
-                **(small_text if small else {}),
-            }
-            if "loc" in keywords:
-                del beside["bbox_to_anchor"]
-            made = ax.legend(handles, blanks, **(beside | keywords))
-        # Written afterwards: matplotlib drops entries that begin with "_", and reads "$" as
-        # formulas.
-        for text, name in zip(made.get_texts(), entries, strict=True):
-            text.set_parse_math(False)
-            text.set_text("\n".join(textwrap.wrap(name, SMALL_LINE) if small else wrap_name(name)))
-        self.legends.append(made)
-        return made
+            look = {"loc": free, "framealpha": 0.75, "edgecolor": "none", **small_text}
+            made = make(ax, **{**look, **keywords})
+            is_ours = not keywords and corner == "best" and ax not in self._used
+            if is_ours and ax.get_yscale() == "linear" and (place == "ends" or _covers(made, ax)):
+                made = self._above_the_lines(ax, made, partial(make, ax, **look), lines)
+            return made
+        beside: dict[str, Any] = {
+            "loc": "upper left",
+            "bbox_to_anchor": (1.0, 1.0),
+            "frameon": False,
+            "ncols": -(-len(entries) // MOST_ROWS_IN_LEGEND),
+            "alignment": "left",
+            **(small_text if small else {}),
+        }
+        if "loc" in keywords:
+            del beside["bbox_to_anchor"]
+        return make(ax, **{**beside, **keywords})
+
+    def _above_the_lines(
+        self, ax: Any, legend: Any, make: Callable[..., Any], lines: Mapping[str, Any]
+    ) -> Any:
+        """Make a legend anew above the lines, which move down."""
+        axes, anchor = ax.get_window_extent(), (0.0, self.top)
+        n_columns = max(1, int(axes.width / legend.get_window_extent().width))
+        legend = make(loc="upper left", bbox_to_anchor=anchor, ncols=n_columns)
+        height = legend.get_window_extent().height / axes.height + 2 * OVER_EDGE
+        height = min(height, MOST_OF_LEGEND * self.top)
+        lower(ax, 1.0 - height / self.top)
+        self.top -= height
+        clip_above(ax, lines.values(), self.top)
+        return legend
+
+
+def _covers(legend: Any, ax: Any) -> bool:
+    """Whether a legend covers a part of a line."""
+    box = legend.get_window_extent()
+    paths = (line.get_path().transformed(line.get_transform()) for line in ax.lines)
+    return any(path.intersects_bbox(box, filled=False) for path in paths)
 
 
 class BaseDisplay:
@@ -361,6 +419,16 @@ class BaseDisplay:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()}; see plot(), to_frame())"
 
+    def _ipython_display_(self) -> None:
+        """Show the picture alone in a notebook, where a line of text above it says nothing new."""
+        if not hasattr(self, "figure_"):
+            print(repr(self))
+            return
+        pyplot = optional_import("matplotlib.pyplot", "Plotting")
+        figure = self.figure_.canvas.figure
+        if not pyplot.fignum_exists(figure.number):  # the notebook has shown and closed it
+            optional_import("IPython.display", "A notebook").display(figure)
+
     def _plot(
         self, ax: Any, legend: LegendChoice, styles: Styles | None, options: Mapping[str, Any]
     ) -> Self:
@@ -409,14 +477,22 @@ def check_kind(result: Any, kind: type, what: str) -> None:
 
 
 def _new_axes(layout: Layout) -> np.ndarray:
-    """Make a figure, and return its axes."""
+    """Make a figure, and return its axes.
+
+    A ``rcParams["figure.figsize"]`` that is not matplotlib's own is the size of a plain figure;
+    what needs more room or less is larger or smaller in proportion.
+    """
+    matplotlib = optional_import("matplotlib", "Plotting")
+    wanted = tuple(matplotlib.rcParams["figure.figsize"])
+    is_usual = wanted == tuple(matplotlib.rcParamsDefault["figure.figsize"])
+    scale = np.divide(FIGURE_INCHES if is_usual else wanted, FIGURE_INCHES)
     _, axes = optional_import("matplotlib.pyplot", "Plotting").subplots(
         -(-layout.n_panels // layout.n_columns),
         layout.n_columns,
         sharex=True,
         sharey=layout.n_columns > 1,
         squeeze=False,
-        figsize=layout.size,
+        figsize=scale * layout.size,
         layout="constrained",
     )
     for unused in axes.ravel()[layout.n_panels :]:

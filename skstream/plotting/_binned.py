@@ -54,8 +54,9 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         Name of the measure.
     forgetting : str
         Name of the forgetting mechanism.
-    baselines : sequence of str, default=()
-        Names of the models that are naive baselines.
+    baselines : sequence of str, or dict of str to str, default=()
+        Names of the models that are naive baselines; a dict also names their classes, each of
+        which has a pattern of dashes of its own.
     measure : Measure, default=None
         Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
         those of the measure of this name, if there is one.
@@ -319,7 +320,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             canvas.draw_line(ax, name, np.linspace(0, 1, len(values)), values, style)
         canvas.widen_limits(ax, "x", 0.0, 1.0)
         ticker = optional_import("matplotlib.ticker", "Plotting")
-        ax.xaxis.set_major_formatter(ticker.PercentFormatter(1.0, decimals=0))
+        ax.xaxis.set_major_formatter(ticker.PercentFormatter(1.0, decimals=0, symbol=" %"))
         ax.set_xlabel("share of the wait for the label")
         shares = np.linspace(0, 1, len(next(iter(steps.values()))))
         curves, guess = [values[1:] for values in steps.values()], self._best_guess(steps)
@@ -342,7 +343,6 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             canvas.widen_limits(ax, "x", 0.0, end)
         count_rows_along(ax, "labelled rows")
         newest = {name: values for (name, b), (_, values) in over_time.items() if b == bins[-1]}
-        colors = {name: line.get_color() for name, line in last_bin.items()}
         self._finish(
             canvas,
             rows,
@@ -351,7 +351,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             end=end or None,
             title=f"{self._title()}; {self._words_of_widths(widths)}",
             lines=last_bin,
-            mark=lambda ax: draw_marks(canvas, self.drifts, self.detections, colors, end or None),
+            mark=lambda ax: draw_marks(canvas, self.drifts, self.detections, last_bin, end or None),
             words=f"naive guess {self._bin_words(bins[-1])}",
         )
 

@@ -1,15 +1,17 @@
 """Marks of known drifts, and of warnings and alarms, in lanes above the curves."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from skstream.core.rows.stream import as_drifts
 from skstream.drift._detect import Detections
-from skstream.plotting._axes import inches_of, ink, line_key, text_scale
+from skstream.plotting._axes import inches_of, ink, line_key, lower, text_scale
 from skstream.plotting._base import Canvas
 from skstream.streams import Drift
+from skstream.utils._optional import optional_import
 
 #: What users may give: numbers of rows, and pairs of them.
 Drifts = Sequence[int | tuple[int, int]] | int
@@ -23,7 +25,10 @@ STRIP = 0.03
 #: By monitor and model, as a result holds them; a list of them for several folds.
 Found = Mapping[str, Mapping[str, Detections | Sequence[Detections]]]
 
-LANE_INCHES, LANE_GAP_INCHES = 0.17, 0.06
+DIGIT_INCHES = 0.13
+LANE_INCHES, PART_INCHES, LANE_GAP_INCHES = 0.17, 0.1, 0.06
+#: The marks of more models than this would be too small to tell apart: they share one lane.
+MOST_PARTS = 4
 LARGEST_SHARE = 0.6  # of the height of the axes, for all lanes
 NAME_FONT = 8.0
 #: What the marks are called, what part of the height of their lane they take, and how they look.
@@ -31,10 +36,13 @@ KINDS: dict[str, tuple[str, float, dict[str, float]]] = {
     "warnings": ("warning", 0.36, {"linewidth": 0.7, "alpha": 0.35}),
     "alarms": ("alarm", 0.84, {"linewidth": 1.1, "alpha": 0.9}),
 }
+RAIL = {"linewidth": 0.7, "alpha": 0.6, "zorder": 0.5}
 #: Of the invisible points that a legend does not cover: more than a curve has in a corner.
 POINTS_ACROSS, POINTS_UP = 400, 5
 #: Name of the lane of refits.
 REFITS = "refits"
+#: What the legend adds where marks do not say of which model they are.
+OF_ANY = " of any model"
 
 
 def check_marks(drifts: Any, found: Any) -> None:
@@ -53,7 +61,7 @@ def draw_marks(
     canvas: Canvas,
     drifts: Drifts,
     found: Found,
-    colors: Mapping[str, Any],
+    lines: Mapping[str, Any],
     end: float | None,
     place: Callable[[Any], Any] = lambda rows: rows,
 ) -> dict[str, Any]:
@@ -67,8 +75,8 @@ def draw_marks(
         The drifts.
     found : dict of str to dict of str to Detections or list of Detections
         Detections by monitor and model.
-    colors : dict of str to color
-        The models shown, and their colours.
+    lines : dict of str to Line2D
+        The models shown, and their lines.
     end : float or None
         Where the last row shown is; None: nothing is.
     place : callable, default=identity
@@ -80,13 +88,16 @@ def draw_marks(
         Entries of the legend.
     """
     marks = draw_drifts(canvas.axes[0], drifts, end, place)
-    return marks | _draw_detections(canvas, found, colors, place)
+    return marks | _draw_detections(canvas, found, lines, place)
 
 
 def _draw_detections(
-    canvas: Canvas, found: Found, colors: Mapping[str, Any], place: Callable[[Any], Any]
+    canvas: Canvas, found: Found, lines: Mapping[str, Any], place: Callable[[Any], Any]
 ) -> dict[str, Any]:
     """Mark warnings and alarms, in a lane for each monitor, with a part for each model.
+
+    A thin line through each part looks as the line of its model, for readers who cannot tell the
+    colours. The marks of more than four models are in the colour of texts, all together.
 
     In a figure of the display the lanes are above its first axes. In the user's, whose surroundings
     may be taken, they are within, above the curves.
@@ -94,29 +105,44 @@ def _draw_detections(
     lanes: dict[str, dict[str, list[Detections]]] = {}
     for monitor, by_model in found.items():
         for name, one in by_model.items():
-            if name in colors:
+            if name in lines:
                 folds = [one] if isinstance(one, Detections) else list(one)
                 lanes.setdefault(monitor, {})[name] = folds
     if not lanes:
         return {}
+    n_parts = max(map(len, lanes.values()))
+    if n_parts > MOST_PARTS:
+        lanes = {monitor: {"": [*chain(*of.values())]} for monitor, of in lanes.items()}
+    transforms = optional_import("matplotlib.transforms", "Plotting")
     ax = canvas.axes[0]
     _, inches = inches_of(ax)
     gap = LANE_GAP_INCHES / inches
-    height = min(len(lanes) * LANE_INCHES * text_scale() / inches, LARGEST_SHARE)
-    bottom_of_all = 1.0 + gap
+    lane_inches = max(LANE_INCHES, PART_INCHES * n_parts if n_parts <= MOST_PARTS else 0.0)
+    height = min(len(lanes) * lane_inches * text_scale() / inches, LARGEST_SHARE)
+    bottom_of_all = 1.0 - height
     if not canvas.own:
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, low + (high - low) / (1.0 - height - gap))
-        bottom_of_all = 1.0 - height
+        lower(ax, 1.0 - height - gap)
+        canvas.top = bottom_of_all
         # Invisible points behind the lanes: a legend is placed where few points are.
         x = np.linspace(0, 1, POINTS_ACROSS)
         x, y = np.meshgrid(x, np.linspace(bottom_of_all, 1, POINTS_UP))
         ax.scatter(x.ravel(), y.ravel(), s=0, alpha=0, transform=ax.transAxes)
-    above = ax.inset_axes((0.0, bottom_of_all, 1.0, height), sharex=ax, label="detections")
+    bounds, frame = (0.0, bottom_of_all, 1.0, height), ax.transAxes
+    if canvas.own:  # in inches above the axes, whose height the layout changes
+        bounds = (0.0, LANE_GAP_INCHES, 1.0, height * inches)
+        above_axes = transforms.ScaledTranslation(0, 1, ax.transAxes)
+        frame = transforms.blended_transform_factory(
+            ax.transAxes, ax.figure.dpi_scale_trans + above_axes
+        )
+    above = ax.inset_axes(bounds, transform=frame, sharex=ax, label="detections")
     entries: dict[str, Any] = {}
     for lane, (monitor, by_name) in enumerate(lanes.items()):
         for part, (name, folds) in enumerate(by_name.items()):
             bottom, top = lane + part / len(by_name), lane + (part + 1) / len(by_name)
+            color, of_model = (lines[name].get_color(), "") if name else (ink(), OF_ANY)
+            if name:
+                rail = {"color": color, "linestyle": lines[name].get_linestyle(), **RAIL}
+                above.axhline((bottom + top) / 2, **rail)
             for kind, (words, share, style) in KINDS.items():
                 # Row r, counted from 0, is seen when r + 1 rows are.
                 rows = np.concatenate([getattr(one, kind) for one in folds]) + 1
@@ -124,13 +150,16 @@ def _draw_detections(
                     continue
                 room = (1.0 - share) * (top - bottom) / 2
                 look = {**style, "alpha": style["alpha"] / len(folds) ** 0.25}
-                above.vlines(place(rows), bottom + room, top - room, color=colors[name], **look)
+                above.vlines(place(rows), bottom + room, top - room, color=color, **look)
                 key = line_key(**look, marker="|", markersize=8, linestyle="none")
-                entries["refit" if monitor == REFITS else words] = key
+                entries[("refit" if monitor == REFITS else words) + of_model] = key
     above.set_ylim(len(lanes), 0)
     names = [" ".join(monitor.split()) for monitor in lanes]
     middles = np.arange(len(lanes)) + 0.5
     if canvas.own:
+        # The layout measures the numbers beside the axes while these are lower than at the end,
+        # and the numbers may then have a digit less.
+        ax.figure.get_layout_engine().set(w_pad=DIGIT_INCHES)
         above.set_yticks(middles, names, fontsize=NAME_FONT, parse_math=False)
     else:
         above.set_yticks([])
@@ -144,7 +173,7 @@ def _draw_detections(
     above.patch.set_alpha(0.0)
     for lane in range(1, len(lanes)):
         above.axhline(lane, color="0.85", linewidth=0.6, zorder=0)
-    return {words: entries[words] for words in ("alarm", "warning", "refit") if words in entries}
+    return dict(sorted(entries.items()))
 
 
 def refits_of(result: Any) -> Found:

@@ -41,7 +41,7 @@ class MeasureDisplay(BaseDisplay):
     curves: Mapping[str, np.ndarray]
     metric: str
     forgetting: str
-    baselines: Sequence[str] = ()
+    baselines: Sequence[str] | Mapping[str, str] = ()
     measure: Measure | None = None
     mechanism: str | None = None
     failed: Collection[str] = ()
@@ -115,6 +115,8 @@ class MeasureDisplay(BaseDisplay):
         limits = value_limits(curves, self._facts, guess, unsettled=unsettled)
         if limits is not None:
             canvas.widen_limits(ax, "y", *limits)
+        elif canvas.own:
+            ax.set_yticks([])  # numbers beside no value would mean nothing
         uncover_edges(ax, canvas.lines.values())
         ax.set_ylabel(axis_words(self.metric), parse_math=False)
         entries = {**(others or {}), **self._shade_guess(ax, x, guess, **shade)}
@@ -168,6 +170,16 @@ def measure_along(canvas: Canvas, along: np.ndarray, times: np.ndarray | None) -
     else:
         show_times_along(ax, times)
     return end
+
+
+def baselines_in(result: Any, shown: Collection[str]) -> dict[str, str]:
+    """Return those of the models that are naive baselines, and their classes."""
+    models = result.details.record.get("models", {})
+    return {
+        name: models.get(name, {}).get("class", "").rpartition(".")[2]
+        for name in result.details.baselines
+        if name in shown
+    }
 
 
 def names_in(
@@ -231,7 +243,7 @@ def contents_in(
         arguments["n_models"] = len(others)
     return shown, {
         **arguments,
-        "baselines": [name for name in naive if name in shown],
+        "baselines": baselines_in(result, shown),
         "failed": [name for name in result.failures if name in shown],
         "drifts": result.drifts if drifts is None else drifts,
         "detections": detections or {},

@@ -54,8 +54,9 @@ class PrequentialDisplay(MeasureDisplay):
         Name of the measure.
     forgetting : str
         Name of the forgetting mechanism.
-    baselines : sequence of str, default=()
-        Names of the models that are naive baselines.
+    baselines : sequence of str, or dict of str to str, default=()
+        Names of the models that are naive baselines; a dict also names their classes, each of
+        which has a pattern of dashes of its own.
     measure : Measure, default=None
         Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
         those of the measure of this name, if there is one.
@@ -231,10 +232,9 @@ class PrequentialDisplay(MeasureDisplay):
             # Within the bounds of a measure no value is so far away.
             if bounded or guess is None or name not in self.baselines
         ]
-        colors = {name: line.get_color() for name, line in canvas.lines.items()}
 
         def mark(ax: Any) -> dict[str, Any]:
-            return draw_marks(canvas, self.drifts, self.detections, colors, end, self._place)
+            return draw_marks(canvas, self.drifts, self.detections, canvas.lines, end, self._place)
 
         self._finish(canvas, along, curves, guess, end=end, others=others, mark=mark)
 

@@ -15,8 +15,15 @@ from skstream.core.engine.answers import TOLERANCE
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import Names, bin_meant, chosen, number
 from skstream.core.run.tape import tape_of
-from skstream.plotting._axes import BASELINE_COLOR, give_title, model_styles, patch_key
+from skstream.plotting._axes import (
+    BASELINE_COLOR,
+    give_title,
+    line_key,
+    model_styles,
+    patch_key,
+)
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._measure import baselines_in, contents_in
 from skstream.stats._pairs import wilson
 from skstream.utils._choices import check_choice, check_count, is_integer, is_real
 from skstream.utils._labels import LabelSpace, as_labels, distinct_labels, listed, ordered_classes
@@ -27,6 +34,12 @@ MOST_COLUMNS = 4
 HISTOGRAM_HEIGHT = 0.2  # share of the panel
 BAND_ALPHA, BAR_ALPHA = 0.18, 0.35
 PERFECT = "calibrated"
+HOLLOW: dict[str, Any] = {
+    "linestyle": "none", "marker": "o", "markersize": 3.5, "fillstyle": "none",
+}  # fmt: skip
+#: Bins of fewer rows than this, and than this share of what each would have were all equal, are
+#: hollow dots without a line: their heights say little.
+FEW_ROWS, FEW_SHARE = 30, 0.25
 
 Strategy = Literal["uniform", "quantile"]
 
@@ -109,6 +122,14 @@ class Reliability:
             mass / max(mass.sum(), np.finfo(float).tiny), n_rows[there],
         )  # fmt: skip
 
+    @property
+    def is_sparse(self) -> np.ndarray:
+        """Whether a bin has so few rows that its share says little."""
+        if not len(self.n_rows):
+            return np.zeros(0, dtype=bool)
+        equal = self.n_rows.sum() / len(self.n_rows)
+        return self.n_rows < min(FEW_ROWS, FEW_SHARE * equal)
+
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class ReliabilityDisplay(BaseDisplay):
@@ -118,8 +139,9 @@ class ReliabilityDisplay(BaseDisplay):
     comes in 70 %. Above it the model is too cautious, below it too sure. The band is the confidence
     interval of each share as if rows were independent; where errors come in runs it is too narrow.
     The bars at the bottom show how the rows are spread over the bins: a point that stands for few
-    of them says little. With `n_panels` the stream is divided into stretches, since a model that is
-    calibrated over all rows may be too sure before a drift and too cautious after it.
+    of them says little, is hollow, and has no line. With `n_panels` the stream is divided into
+    stretches, since a model that is calibrated over all rows may be too sure before a drift and too
+    cautious after it.
 
     `to_frame` has the columns model, start and stop (rows of the stretch), low_edge and high_edge
     of the bin, predicted, observed, low, high, share and n_rows.
@@ -134,6 +156,10 @@ class ReliabilityDisplay(BaseDisplay):
         What the probabilities are about.
     level : float, default=0.95
         Level of the confidence intervals.
+    baselines : sequence of str, or dict of str to str, default=()
+        As of `PrequentialDisplay`.
+    n_models : int, default=None
+        Number of models, where only the best are shown; None: all are.
 
     Attributes
     ----------
@@ -172,6 +198,8 @@ class ReliabilityDisplay(BaseDisplay):
     stretches: Sequence[tuple[int, int]]
     event: str
     level: float = 0.95
+    baselines: Sequence[str] | Mapping[str, str] = ()
+    n_models: int | None = None
 
     @classmethod
     def from_result(
@@ -196,7 +224,8 @@ class ReliabilityDisplay(BaseDisplay):
         result : EvaluationResult
             With a tape of probabilities: some measure needed them, such as "brier".
         models : str or sequence of str, default=None
-            Models to show; None: all that gave probabilities.
+            Models to show; None: all that gave probabilities; of more than ten the best seven by
+            the first measure, and the baselines.
         label : object, default=None
             The class whose probabilities are shown. None: the second of two classes; of more
             classes, each row's largest probability, as `calibration_error` takes it.
@@ -232,8 +261,16 @@ class ReliabilityDisplay(BaseDisplay):
         ValueError
             If the tape has no probabilities, or a parameter is not valid.
         """
+        there = _with_probabilities(result, tape_of(result).methods, models)
+        best, contents = contents_in(result, None, None, models, None, None)
+        n_models = contents.get("n_models")
+        if n_models is not None:
+            best = [name for name in there if name in best and name not in result.failures]
+            models = best or None
         found = events_of_result(result, models, label, rows, fold, bin)
-        return cls._of(*found, n_panels, n_bins, strategy, level).plot(**options)
+        display = cls._of(*found, n_panels, n_bins, strategy, level)
+        display.baselines, display.n_models = baselines_in(result, [*found[0]]), n_models
+        return display.plot(**options)
 
     @classmethod
     def from_predictions(
@@ -320,7 +357,8 @@ class ReliabilityDisplay(BaseDisplay):
         return Layout(list(self.curves), n, size, n_columns=n_columns)
 
     def _draw(self, canvas: Canvas) -> None:
-        defaults = model_styles(list(self.curves))
+        defaults = model_styles(list(self.curves), self.baselines)
+        sparse: dict[str, Any] = {}
         shown: dict[str, Any] = {}
         several = len(self.stretches) > 1
         about = "largest probability" if self.event == TOP else f"probability of {self.event}"
@@ -332,13 +370,19 @@ class ReliabilityDisplay(BaseDisplay):
                 one = of_parts[k]
                 style = {**defaults[name], "marker": "o", "markersize": 3.5}
                 key = f"{name}, {rows_as_words(part)}" if several else name
-                line = canvas.draw_line(ax, key, one.predicted, one.observed, style, name)
+                joined = np.where(one.is_sparse, np.nan, one.observed)
+                line = canvas.draw_line(ax, key, one.predicted, joined, style, name)
                 shown.setdefault(name, line)
-                area = {"color": line.get_color(), "alpha": BAND_ALPHA, "linewidth": 0}
-                band = ax.fill_between(one.predicted, one.low, one.high, **area)
+                color = line.get_color()
+                area = {"color": color, "alpha": BAND_ALPHA, "linewidth": 0}
+                where = ~one.is_sparse
+                band = ax.fill_between(one.predicted, one.low, one.high, where=where, **area)
                 if len(one.predicted) == 1:  # a band has no area there
-                    color = line.get_color()
                     ax.vlines(one.predicted, one.low, one.high, color=color, alpha=0.5)
+                if one.is_sparse.any():
+                    points = one.predicted[one.is_sparse], one.observed[one.is_sparse]
+                    ax.plot(*points, color=color, alpha=0.6, **HOLLOW)
+                    sparse[f"fewer than {FEW_ROWS} rows"] = line_key(**HOLLOW)
             ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
             give_title(ax, f"{'' if several else 'Reliability, '}{rows_as_words(part)}")
             if k + MOST_COLUMNS >= len(canvas.axes):
@@ -347,11 +391,14 @@ class ReliabilityDisplay(BaseDisplay):
                 ax.set_ylabel("share of rows in which it came")
         explained = {
             PERFECT: diagonal,
-            f"{self.level:.3g} confidence".replace("0.", "."): band,
+            f"{100 * self.level:.3g} % confidence": band,
+            **sparse,
             "share of rows": patch_key(color=BASELINE_COLOR, alpha=BAR_ALPHA, linewidth=0),
         }
         last = canvas.axes[min(len(canvas.axes), MOST_COLUMNS) - 1]
-        canvas.give_legend(last, lines=shown, others=explained)
+        legend = canvas.give_legend(last, lines=shown, others=explained)
+        if legend is not None and self.n_models is not None:
+            legend.set_title(f"best {len(shown) - len(self.baselines)} of {self.n_models} models")
 
     def _draw_histograms(self, ax: Any, k: int, styles: Mapping[str, Any]) -> None:
         """Draw the shares of rows in the bins, the largest as high as a part of the panel."""

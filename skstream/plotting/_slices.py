@@ -60,6 +60,8 @@ class SliceDisplay(MeasureDisplay):
         Rows of the stream seen at the checkpoints.
     intervals : dict of str to (float, float)
         Ends of the intervals of the last values, NaN where there is none.
+    level : float, default=0.95
+        Probability with which the intervals of all groups are right at once.
     n_rows : dict of str to int
         Scored rows by group.
     model : str
@@ -100,6 +102,7 @@ class SliceDisplay(MeasureDisplay):
     model: str
     kind: Kind = "lines"
     times: np.ndarray | None = None
+    level: float = 0.95
 
     def __post_init__(self) -> None:
         check_choice(self.kind, "kind", ("lines", "bars"))
@@ -158,6 +161,7 @@ class SliceDisplay(MeasureDisplay):
             baselines=(all_rows,),
             checkpoints=whole.checkpoints,
             intervals=ends,
+            level=1.0 - result.alpha,
             n_rows={name: result.n_scored[name][model] for name in ends},
             model=model,
             kind=kind,
@@ -188,7 +192,7 @@ class SliceDisplay(MeasureDisplay):
     def _draw_bars(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
         last = {name: curve[-1] if len(curve) else np.nan for name, curve in self.curves.items()}
-        whole = float(last.pop(self.baselines[0]))
+        whole = float(last.pop(next(iter(self.baselines))))
         sign = -1 if self._facts.higher_is_better is False else 1
         names = sorted(last, key=lambda name: (np.isnan(last[name]), sign * last[name]))
         places = np.arange(len(names))
@@ -206,9 +210,11 @@ class SliceDisplay(MeasureDisplay):
         labels = ["\n".join(wrap_name(one)) for one in named]
         ax.set_yticks(places, labels, parse_math=False)
         ax.set_ylim(len(names) + 0.1, -0.6)  # with room for what the line is
-        words = {"color": BASELINE_COLOR, "fontsize": "small", "va": "center"}
+        words = {"color": ink(), "fontsize": "small", "va": "center"}
         ax.text(whole, len(names) - 0.3, f" all rows {whole:.4f}", **words)
-        ax.set_xlabel(axis_words(self.metric), parse_math=False)
+        about = f"\n(lines: {100 * self.level:.3g} % intervals, right for all groups at once)"
+        about = about if np.isfinite(low).any() else ""
+        ax.set_xlabel(axis_words(self.metric) + about, parse_math=False)
         give_title(ax, self._title())
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:

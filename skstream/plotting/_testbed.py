@@ -112,7 +112,7 @@ class MixtureAtRows:
 
 
 def draw_ellipses(ax: Any, mixture: MixtureAtRows, times: Sequence[int]) -> None:
-    """Draw all components at some times; the higher the prior, the darker.
+    """Draw all components at some times; the higher the prior, the fuller the colour.
 
     Where a component is as it was before, it is drawn once, with its mean prior.
     """
@@ -195,7 +195,8 @@ class TestbedDisplay(BaseDisplay):
     kind : {"picture", "filmstrip", "error"}, default="picture"
         "picture": the ellipses of all components at several rows, with one and two standard
         deviations, the path of each center, and rows of the stream; the higher the prior of a
-        component, the darker its ellipse. "filmstrip": the same, each row in a frame of its own.
+        component, the fuller the colour of its ellipse. "filmstrip": the same, each row in a frame
+        of its own.
         "error": errors of models over the stream, and the error of the best possible answers,
         averaged over the same rows, which no model can beat but by chance.
     mixture : MixtureAtRows, default=None
@@ -412,6 +413,10 @@ class TestbedDisplay(BaseDisplay):
             if not in_frames:
                 write_times(ax, mixture)
                 ax.set(xlabel=mixture.features[0], ylabel=mixture.features[1])
+            if in_frames and frame + MOST_COLUMNS >= len(canvas.axes):
+                ax.set_xlabel(mixture.features[0])
+            if in_frames and frame % MOST_COLUMNS == 0:
+                ax.set_ylabel(mixture.features[1])
             if canvas.own:  # one unit is as long in both directions
                 if in_frames:
                     # Axes that share their limits cannot be widened one by one: they hold all
@@ -421,7 +426,7 @@ class TestbedDisplay(BaseDisplay):
                 else:
                     ax.autoscale_view()
                 ax.set_aspect("equal", adjustable="box" if in_frames else "datalim")
-            words = "Components at some rows: the darker, the higher the prior"
+            words = "Components at some rows: the fuller the colour, the higher the prior"
             give_title(ax, f"row {row:,.0f}" if in_frames else words)
         classes = {
             f"class {label}": patch_key(color=mixture.color_of(label), alpha=0.6)

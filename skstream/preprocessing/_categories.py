@@ -289,7 +289,7 @@ class StreamOneHotEncoder(CategoryEncoder):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
@@ -410,7 +410,7 @@ class StreamOrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------

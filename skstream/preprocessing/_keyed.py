@@ -237,7 +237,7 @@ class LagFeatures(KeyedTransformer):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
@@ -341,7 +341,7 @@ class RollingFeatures(KeyedTransformer):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------

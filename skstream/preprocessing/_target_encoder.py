@@ -231,7 +231,7 @@ class TargetEncoder(CategoryEncoder):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came in a data frame with string names.
+        Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
@@ -289,7 +289,7 @@ class TargetEncoder(CategoryEncoder):
         y : array-like of shape (n_rows,), default=None
             Their labels or targets; needed. Labels that occur here are the classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -311,7 +311,7 @@ class TargetEncoder(CategoryEncoder):
         y : array-like of shape (n_rows,), default=None
             Their labels or targets; needed. Labels that occur here are the classes.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -334,7 +334,7 @@ class TargetEncoder(CategoryEncoder):
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Needed at the first call, if the target is a label.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -359,7 +359,7 @@ class TargetEncoder(CategoryEncoder):
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Needed at the first call, if the target is a label.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------

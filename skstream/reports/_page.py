@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -13,8 +14,8 @@ import numpy as np
 
 from skstream.core.result.select import as_passed, cautions
 from skstream.drift._detect import each
-from skstream.reports._answer import NAIVE, Answer, answer
-from skstream.reports._paper_tables import Cell, about, score_rows
+from skstream.reports._answer import Answer, answer
+from skstream.reports._paper_tables import Cell, about, marks_explained, score_rows
 from skstream.reports._report import (
     blocks,
     notes,
@@ -32,39 +33,59 @@ if TYPE_CHECKING:
 
 #: Most pictures of measures, rows of alarms and names in a list.
 _MOST_PICTURES, _MOST_ALARMS, _MOST_NAMES = 6, 20, 40
+_FEW = 4  # from so many models on a heading counts them
 #: Bytes of all pictures together, so that a page stays below two megabytes.
 _ROOM = 1_400_000
 #: So large are the letters in pictures that they can be read on a phone, in points and inches.
-_PICTURES = {"font.size": 11.0, "legend.fontsize": "medium", "svg.fonttype": "path"}
-_PICTURE_INCHES = (7.0, 4.2)
+_PICTURES = {
+    "font.size": 11.0,
+    "legend.fontsize": "medium",
+    "svg.fonttype": "path",
+    "figure.figsize": (6.0, 4.2),
+}
 #: Characters that HTML cannot hold.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto;
-  max-width: 52rem; padding: 1rem; overflow-wrap: anywhere; }
+:root { color-scheme: light dark; --ink: #1a1a1a; --ground: #fff; --line: #ccc; --faint: #f6f6f6;
+  --answer: #eef4fb; --edge: #2b6cb0; --small: #555; --shadow: rgb(0 0 0 / .35); }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
+  margin: 0 auto; max-width: 52rem; padding: 1rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; line-height: 1.25; }
-h2 { font-size: 1.15rem; border-bottom: 1px solid #ccc; margin-top: 2rem; }
-.answer { background: #eef4fb; border-left: .3rem solid #2b6cb0; padding: .25rem 1rem; }
+h2 { font-size: 1.15rem; border-bottom: 1px solid var(--line); margin-top: 2rem; }
+.answer { background: var(--answer); border-left: .3rem solid var(--edge); padding: .25rem 1rem; }
 .answer p:first-child { font-size: 1.15rem; font-weight: bold; }
-.wide { overflow-x: auto; margin: 1rem 0; }
-svg, img { display: block; margin: 1rem 0; width: 100%; max-width: 44rem; height: auto; }
+/* A shadow at the side says that a table goes on there. */
+.wide { overflow-x: auto; margin: 1rem 0; background:
+  linear-gradient(90deg, var(--ground) 30%, transparent) 0 / 3rem 100% local no-repeat,
+  linear-gradient(270deg, var(--ground) 30%, transparent) 100% / 3rem 100% local no-repeat,
+  radial-gradient(farthest-side at 0, var(--shadow), transparent) 0 / 1rem 100% no-repeat,
+  radial-gradient(farthest-side at 100%, var(--shadow), transparent) 100% / 1rem 100% no-repeat; }
+svg, img { display: block; margin: 1rem 0; width: 100%; max-width: 38rem; height: auto; }
 table { border-collapse: collapse; font-size: .9rem; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right;
+caption { text-align: left; padding: .25rem 0; }
+.quiet { position: absolute; clip-path: inset(50%); }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right;
   vertical-align: top; overflow-wrap: normal; font-variant-numeric: tabular-nums; }
-th:first-child, td:first-child, .text td, .text th { text-align: left; }
+th:first-child, .text td, .text th { text-align: left; }
 td { white-space: nowrap; }
-td:first-child { min-width: 6rem; max-width: 16rem; }
-td:first-child, .text td:last-child { white-space: normal; overflow-wrap: anywhere; }
+tbody th { font-weight: normal; min-width: 6rem; max-width: 16rem; }
+tbody th, .text td:last-child { white-space: normal; overflow-wrap: anywhere; }
 .text td:last-child { min-width: 12rem; }
 .best { font-weight: bold; }
-.naive td:first-child { font-style: italic; }
-pre { overflow-x: auto; font-size: .8rem; background: #f6f6f6; padding: .5rem; }
+.naive th { font-style: italic; }
+pre { overflow-x: auto; font-size: .8rem; background: var(--faint); padding: .5rem; }
 code { font-size: .85rem; }
-footer { color: #555; font-size: .85rem; margin-top: 2rem; }
+footer { color: var(--small); font-size: .85rem; margin-top: 2rem; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --ink: #ddd; --ground: #151515; --line: #444; --faint: #222; --answer: #1b2733;
+    --edge: #63a4e0; --small: #aaa; --shadow: rgb(255 255 255 / .35); }
+  /* Pictures are drawn on white: it becomes the ground, and black the ink. */
+  svg, img { filter: invert(.92) hue-rotate(180deg); }
+}
 @media print {
   body { max-width: none; font-size: 10.5pt; padding: 0; }
   .wide, pre { overflow: visible; }
+  .wide { background: none; }
   pre { white-space: pre-wrap; }
   h2 { break-after: avoid; }
   figure, svg, img, tr, .answer { break-inside: avoid; }
@@ -137,7 +158,14 @@ def _page(
         _tag("body", *body),
         lang="en",
     )
-    return f"<!DOCTYPE html>\n{page}\n"
+    number = itertools.count(1)
+    whole = re.sub(r"<svg.*?</svg>", lambda one: _own_ids(one[0], next(number)), page, flags=re.S)
+    return f"<!DOCTYPE html>\n{whole}\n"
+
+
+def _own_ids(drawing: str, number: int) -> str:
+    """Give the parts of a picture names that no other picture of the page has."""
+    return re.sub(r'( id="|="#|url\(#)', rf"\g<1>p{number}-", drawing)
 
 
 # -- elements
@@ -169,20 +197,29 @@ def _section(name: str, parts: Sequence[_Html]) -> list[_Html]:
 def _table(
     header: Sequence[str],
     rows: Iterable[Sequence[str]],
+    caption: str,
+    *,
+    quiet: bool = True,
     classes: str = "",
     naive: Sequence[str] = (),
 ) -> _Html:
-    """Return a table, which scrolls where it is too wide; cells may be elements already."""
-    head = [_tag("thead", _tag("tr", *(_tag("th", one) for one in header)))] if header else []
+    """Return a table, which scrolls where it is too wide; cells may be elements already.
+
+    A `quiet` caption is read aloud and not seen: a heading says the same.
+    """
+    titles = (_tag("th", one, scope="col") for one in header)
+    head = [_tag("thead", _tag("tr", *titles))] if header else []
     lines = [
         _tag(
-            *("tr", *(one if isinstance(one, _Html) else _tag("td", one) for one in row)),
-            classes="naive" if row[0] in naive else "",
+            *("tr", _tag("th", first, scope="row")),
+            *(one if isinstance(one, _Html) else _tag("td", one) for one in row),
+            classes="naive" if first in naive else "",
         )
-        for row in rows
+        for first, *row in rows
     ]
-    whole = _tag("table", *head, _tag("tbody", *lines), classes=classes)
-    return _tag("div", whole, classes="wide")
+    named = _tag("caption", caption, classes="quiet" if quiet else "")
+    whole = _tag("table", named, *head, _tag("tbody", *lines), classes=classes)
+    return _tag("div", whole, classes="wide", tabindex="0")
 
 
 # -- sections
@@ -192,14 +229,12 @@ def _score_tables(result: "EvaluationResult") -> list[_Html]:
     """Scores under every mechanism; under delayed labels those at arrival and at the label."""
     naive, parts, has_best = result.details.baselines, [], False
     for words, one in blocks(result):
-        parts += _paragraphs([f"{words}:"] if words else [])
         cells_of = score_rows(one)
         has_best |= any(cell.is_best for cells in cells_of.values() for cell in cells)
         rows = [[name, *map(_cell, cells)] for name, cells in cells_of.items()]
-        parts.append(_table(["model", *one.metric_names], rows, naive=naive))
-    said = ["Bold: the best of a column."] if has_best else []
-    if any(name in naive for name in result.model_names):
-        said.append(f"In italics: a {NAIVE}.")
+        header = ["model", *one.metric_names]
+        parts.append(_table(header, rows, words or "scores", quiet=not words, naive=naive))
+    said = marks_explained(result, has_best=has_best)
     for direction in (True, False):
         names = [name for name, one in result.measures.items() if one.higher_is_better is direction]
         better = "Higher" if direction else "Lower"
@@ -234,10 +269,11 @@ def _pictures(result: "EvaluationResult", room: int, detections: Mapping[str, An
     if not len(result.checkpoints):
         return []
     wanted, marked = _wanted(result), marks_of(result, detections)
-    parts = [
-        _drawn(partial(result.plot, one, forgetting=name, **marked), f"{one}, {name}", room)
-        for one, name in wanted[:_MOST_PICTURES]
-    ]
+    parts = []
+    for one, name in wanted[:_MOST_PICTURES]:
+        draw = partial(result.plot, one, forgetting=name, legend="ends", **marked)
+        parts.append(_drawn(draw, f"{one}, {name}", room))
+        marked = {one: value for one, value in marked.items() if one != "detections"}
     more = [one for one, _ in wanted[_MOST_PICTURES:]]
     return [*parts, *_paragraphs([f"Not drawn: {listed(more, _MOST_NAMES)}."] if more else [])]
 
@@ -258,9 +294,11 @@ def _drawn(draw: Callable[[], Any], words: str, room: int) -> _Html:
     pyplot = optional_import("matplotlib.pyplot", "A picture")
     lines, dots = io.BytesIO(), io.BytesIO()
     with matplotlib.rc_context({**_PICTURES, "svg.hashsalt": words}):
-        figure = draw().figure_
+        display = draw()
+        figure = display.figure_
+        last_values = getattr(display, "_summary", lambda: "")()
+        words = last_values if last_values.startswith(words) else f"{words}. {last_values}"
         try:
-            figure.set_size_inches(_PICTURE_INCHES)
             figure.savefig(lines, format="svg")
             element = _as_element(lines.getvalue().decode("utf-8"), words)
             if len(element) > room:
@@ -291,20 +329,21 @@ def _alarms(result: "EvaluationResult", detections: Mapping[str, Any]) -> list[_
     parts = []
     if result.drifts:
         rows = [(f"{one.start:,}", f"{one.end:,}") for one in result.drifts]
-        parts += _paragraphs(["Where the truth is known to change:"])
-        parts.append(_table(["from row", "to row"], rows))
+        words = "Where the truth is known to change"
+        parts.append(_table(["from row", "to row"], rows, words, quiet=False))
     found = each(detections)
     if found:
+        has_folds = any(one.fold for one in found)
         rows_of = [
             (
-                *(one.monitor, one.model, f"{one.fold}", f"{len(one.alarms):,}"),
+                *(one.monitor, one.model, *([f"{one.fold}"] if has_folds else [])),
+                f"{len(one.alarms):,}",
                 listed([f"{row:,}" for row in one.alarms.tolist()], _MOST_ALARMS),
             )
             for one in found
         ]
-        parts.append(
-            _table(["monitor", "model", "fold", "alarms", "at row"], rows_of, classes="text")
-        )
+        header = ["monitor", "model", *(["fold"] if has_folds else []), "alarms", "at row"]
+        parts.append(_table(header, rows_of, "alarms of drift monitors", classes="text"))
     return parts
 
 
@@ -312,6 +351,8 @@ def _further(one: Any, room: int) -> list[_Html]:
     """Return a section of another result: what it prints, and what it draws."""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(one).__name__).capitalize()
     if isinstance(one, Comparison):
+        names = one.names if len(one.names) < _FEW else [f"{len(one.names)} models"]
+        name = f"Comparison of {' and '.join(map(str, names))}"
         return _section(name, _paragraphs([" ".join(str(one).split())]))
     parts = [_tag("pre", str(one))]
     if room and hasattr(one, "plot"):
@@ -337,7 +378,8 @@ def _costs(result: "EvaluationResult") -> list[_Html]:
         )
         for name, one in result.costs.items()
     ]
-    return [_table(["model", "seconds", "size in kB", "RAM-hours", "path"], rows)] if rows else []
+    header = ["model", "seconds", "size in kB", "RAM-hours", "path"]
+    return [_table(header, rows, "cost")] if rows else []
 
 
 def _kilobytes(size: float) -> str:
@@ -363,7 +405,7 @@ def _stream(result: "EvaluationResult") -> list[_Html]:
     if waits is not None:
         facts.append(("labels that came, never came", f"{waits.n_labelled:,}, {waits.n_never:,}"))
         facts.append(("delay of labels", waits.delays_as_text()))
-    return [_table((), facts, classes="text")]
+    return [_table((), facts, "the stream", classes="text")]
 
 
 def _labels(result: "EvaluationResult") -> list[tuple[str, str]]:
@@ -391,7 +433,7 @@ def _labels(result: "EvaluationResult") -> list[tuple[str, str]]:
 def _settings(result: "EvaluationResult") -> list[_Html]:
     unusual = as_passed(unusual_parameters(result))
     rows = [(name, str(value)) for name, value in result.parameters.items()]
-    table = [_table((), rows, classes="text")] if rows else []
+    table = [_table((), rows, "settings", classes="text")] if rows else []
     return [*_paragraphs([f"Not as usual: {unusual}."] if unusual else []), *table]
 
 
@@ -412,6 +454,5 @@ def _made_with(result: "EvaluationResult") -> list[_Html]:
     rows = [*record.get("versions", {}).items(), *record.get("platform", {}).items()]
     if record.get("command"):
         rows.append(("command", " ".join(map(str, ["skstream", *record["command"]]))))
-    return (
-        [_table((), [(name, str(value)) for name, value in rows], classes="text")] if rows else []
-    )
+    texts = [(name, str(value)) for name, value in rows]
+    return [_table((), texts, "versions", classes="text")] if rows else []

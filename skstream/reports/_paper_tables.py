@@ -1,17 +1,24 @@
-"""Scores as a table for a paper or a page: LaTeX and Markdown."""
+"""Scores as a table for a paper, a page or a notebook: LaTeX, Markdown and HTML."""
 
 import re
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from skstream.reports._answer import NAIVE
 from skstream.reports._report import (
+    NEXT_CALLS,
+    blocks,
     different_rows,
+    heading,
+    notes,
     share_of_folds,
+    table_cells,
     title,
     undefined_kappas,
 )
+from skstream.stats._report import plural
 from skstream.utils._choices import check_count
 
 if TYPE_CHECKING:
@@ -29,6 +36,8 @@ _LATEX = {
     **{sign: rf"\{sign}" for sign in "&%$#_{}"},
 }
 
+#: How names of models look in a notebook, where bold means the best.
+_PLAIN = "text-align: left; font-weight: normal"
 _RANK = re.compile(r"\(([\d.]+)\)$")
 _LABEL = re.compile(r"[\w:./+ -]+")
 
@@ -48,8 +57,8 @@ def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Ce
     """Return the cells of each model, one for each measure, under the first mechanism.
 
     Scores that are written alike are best together. Models that failed are never best, and none is
-    where it is not known which direction of a measure is the better one, where the models are
-    scored on different rows, or where a kappa of some model has no value.
+    where it is unknown whether a higher value of a measure is better, where the models are scored
+    on different rows, or where a kappa of some model has no value.
     """
     check_count(digits, "digits", 0)
     scores = result.scores
@@ -102,6 +111,39 @@ def about(result: "EvaluationResult") -> list[str]:
     lines += [unlike] if (unlike := different_rows(result)) else []
     lines += [f"{name} failed" for name in result.failures]
     return [f"{one}." for one in (*lines, *(f"{name} is left out" for name in result.left_out))]
+
+
+def marks_explained(result: "EvaluationResult", *, has_best: bool) -> list[str]:
+    """Say what bold and italics mean in the tables of a page."""
+    said = ["Bold: the best of a column."] if has_best else []
+    if any(name in result.details.baselines for name in result.model_names):
+        said.append(f"In italics: a {NAIVE}.")
+    return said
+
+
+def html(result: "EvaluationResult") -> str:
+    """Scores of all models as HTML tables, for a notebook."""
+    parts, has_best = [f"<p><b>{escape(title(result))}</b></p>"], False
+    share = share_of_folds(result)
+    parts += [f"<p>{escape(plural(result.n_folds, 'fold'))}, {escape(share)}</p>"] if share else []
+    for words, one in blocks(result):
+        header, rows = table_cells(one)
+        heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
+        lines = []
+        for cells, (name, *texts) in zip(score_rows(one).values(), rows, strict=True):
+            has_best |= any(cell.is_best for cell in cells)
+            tag = "i" if name in result.details.baselines else "span"
+            scores = [f"<b>{cell}</b>" if cell.is_best else f"{cell}" for cell in cells]
+            shown = [*scores, *map(escape, texts[len(cells) :])]
+            named = f'<th scope="row" style="{_PLAIN}"><{tag}>{escape(name)}</{tag}></th>'
+            lines.append(f"<tr>{named}{''.join(f'<td>{text}</td>' for text in shown)}</tr>")
+        parts.append(
+            f"<p>{escape(words or heading(one, one.forgetting_names[0]))}</p>"
+            f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+        )
+    said = [" ".join(marks_explained(result, has_best=has_best)), *notes(result)]
+    parts.extend(f"<p>{escape(line)}</p>" for line in said if line)
+    return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
 
 
 def to_markdown(result: "EvaluationResult", digits: int) -> str:

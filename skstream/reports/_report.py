@@ -1,6 +1,5 @@
 """A result in words: what stands above, in and below its table."""
 
-import html as html_module
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -249,7 +248,7 @@ def table(result: "EvaluationResult") -> str:
     lines = [filled(line, indent="  ") for line in head]
     for words, one in blocks(result):
         lines += [filled(f"{words}:", indent="  ")] if words else []
-        lines += aligned(*_cells(one), less_needed=("seconds", "path"))
+        lines += aligned(*table_cells(one), less_needed=("seconds", "path"))
     return "\n".join([*lines, *(filled(line, indent="  ") for line in notes(result))])
 
 
@@ -333,27 +332,6 @@ def _by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
     return models
 
 
-def html(result: "EvaluationResult") -> str:
-    """Scores of all models as HTML tables."""
-    escape = html_module.escape
-
-    def row(cells: list[str], tag: str) -> str:
-        return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-    parts = [f"<p><b>{escape(title(result))}</b></p>"]
-    share = share_of_folds(result)
-    parts += [f"<p>{escape(plural(result.n_folds, 'fold'))}, {escape(share)}</p>"] if share else []
-    for words, one in blocks(result):
-        header, rows = _cells(one)
-        body = "".join(row(cells, "td") for cells in rows)
-        parts.append(
-            f"<p>{escape(words or heading(one, one.forgetting_names[0]))}</p><table>"
-            f"<thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
-        )
-    parts.extend(f"<p>{escape(line)}</p>" for line in notes(result))
-    return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
-
-
 def title(result: "EvaluationResult") -> str:
     """Protocol and rows, and whatever about them is not the default."""
     folds = of_folds(result)
@@ -385,7 +363,7 @@ def _refits(cost: Cost | None) -> list[str]:
     return [f"{sum(map(len, cost.refit_rows)):,}", f"{cost.seconds_refitting:.2f}"]
 
 
-def _cells(result: "EvaluationResult") -> tuple[list[str], list[list[str]]]:
+def table_cells(result: "EvaluationResult") -> tuple[list[str], list[list[str]]]:
     counted = any(result.n_unanswered.values())
     refitted = any(cost.refit_rows for cost in result.costs.values())
     has_run = bool(result.costs or result.paths)  # a log of predictions has run no model

@@ -2,7 +2,6 @@
 
 from ast import literal_eval
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from inspect import signature
@@ -16,7 +15,6 @@ from skstream.core.evaluators.holdout import HoldoutEvaluator
 from skstream.core.evaluators.prequential import KFoldEvaluator, PrequentialEvaluator
 from skstream.core.evaluators.record import FREE
 from skstream.core.evaluators.settings import Polling, RunOptions, named_models, run_options
-from skstream.core.forgetting import as_forgetting
 from skstream.core.result.result import EvaluationResult
 from skstream.core.run.tape import Tape
 from skstream.stats._report import forgetting_words, plural
@@ -32,12 +30,13 @@ _FREE_PARAMETERS = {
     *(*FREE, "metrics", "forgetting", "run", "keep_tape", "return_models", "random_state", "seed"),
     "in_one_process",
 }
-#: Parts of a result that follow from the machine; of models that are not in it; and those that are
-#: compared by a sentence of their own.
+#: Parts of a result that follow from the machine, or are of models that are not in it.
 NOT_COMPARED = ("costs", "paths", "models", "left_out")
-_BY_ITSELF = (
-    *("tape", "checkpoints", "parameters", "record", "why_no_tape", "baselines", "generator"),
-)
+#: And those that are compared by a sentence of their own.
+_NOT_PARTS = {
+    *(*NOT_COMPARED, "tape", "values", "checkpoints", "parameters", "record", "why_no_tape"),
+    "generator",
+}
 #: What is said of that.
 _SAID = "Seconds, sizes and paths are not compared"
 
@@ -152,12 +151,13 @@ def verify(
     if result.parameters.get("warm_start"):
         meta["warm_start"] = True
     again = _again(result, evaluator).evaluate(named, X, y, **meta)
-    compared = result.select(models=list(named))
+    compared = result
+    if list(named) != result.model_names:
+        compared = result.select(models=list(named))
     folds, bins = result.details.selected_folds, getattr(result, "selected_bins", None)
     if folds is not None or bins is not None:
         again = again.select(folds=folds, bins=bins)
-    found = _differences(compared, again, X if isinstance(X, Stream) else None)
-    first = next(found, "") or next(_of_words(result, again, list(named)), "")
+    first = next(_differences(compared, again, X if isinstance(X, Stream) else None), "")
     causes, about = _reasons(compared, again)
     tapes = [one.tape for one in (compared, again) if one.tape is not None]
     answers = tapes[1].answers if len(tapes) > 1 else {}
@@ -220,101 +220,75 @@ def _differences(
     """Say what differs of answers, then of curves, then of the rest; the first comes first."""
     before, now = one.tape, again.tape
     if before is not None and now is not None:
-        found = list(_of_tapes(before, now, one.model_names))
-        if found:
-            place, what, was, is_now = min(found, key=lambda each: each[0])
-            row = place if now.row is None else int(now.row[min(place, now.n_rows - 1)])
-            where = "" if stream is None or now.sets is not None else stream.place_of(row)
-            yield f"{what} at row {row:,} ({where or 'counted from 0'}) is {is_now} and was {was}"
+        for row, what, values in _first(_columns_of(before, now, one)):
+            place = row if now.row is None else int(now.row[min(row, now.n_rows - 1)])
+            where = "" if stream is None or now.sets is not None else stream.place_of(place)
+            yield f"{what} at row {place:,} ({where or 'counted from 0'}) {values}"
         if before.n_rows != now.n_rows:
             yield f"there are {now.n_rows:,} rows and were {before.n_rows:,}, equal up to the last"
-        yield from _unequal(before, now, "the tape")
-    yield from _of_curves(one, again)
+    for point, what, values in _first(_curves_of(one, again)):
+        after = plural(int(one.checkpoints[point]), "row")
+        yield f"{what} at the checkpoint after {after} {values}"
+    for name in ("checkpoints", "values", "tape"):
+        yield from _unequal(getattr(one, name), getattr(again, name), f"the result: {name}")
     yield from _unequal(one, again, "the result")
-    own = [name for name in one.details.baselines if name in one.values]
-    yield from _unequal(own, list(again.details.baselines), "the baselines")
+    yield from _unequal(_refits(one), _refits(again), "the refits")
     if again.details.generator:
         yield from _unequal(one.details.generator, again.details.generator, "the generator")
 
 
-def _of_words(result: EvaluationResult, again: EvaluationResult, names: list[str]) -> Iterator[str]:
-    """Say what a result tells of models that its scores do not bear out."""
-    for name in names:
-        was, now = name in result.failures, name in again.failures
-        if was != now:
-            yield f"{name!r} {'failed' if now else 'did not fail'}, and the result says otherwise"
-        costs = [one.costs[name] for one in (result, again) if name in one.costs]
-        if len(costs) == 2 and result.details.selected_folds is None:
-            told = [(one.refit_rows, one.n_failed_refits) for one in costs]
-            if told[0] != told[1]:
-                yield f"the refits of {name!r} are {told[1]} and were {told[0]}"
-    for name in (*result.failures, *result.left_out):
-        if (name in result.values) == (name in result.left_out):
-            yield f"{name!r} is said to have failed or to be left out, and its scores say otherwise"
-    seed, drawn = (result.parameters.get(name) for name in ("random_state", "seed"))
-    if seed is not None and seed != drawn:
-        yield f"the seed is {seed} and was {drawn}"
-    with suppress(KeyError, TypeError, ValueError):  # recorded as the text of an object
-        spelled = as_forgetting(_value(result.parameters["forgetting"]))
-        known = {name: one.name for name, one in spelled.items()}
-        if not result.details.mechanisms.items() <= known.items():
-            yield f"the forgetting is {result.details.mechanisms} and was {known}"
+#: What is compared, the values of both sides, and what their axes after the first count.
+_Column = tuple[str, np.ndarray, np.ndarray, dict[str, Any]]
 
 
-def _of_tapes(before: Tape, now: Tape, models: list[str]) -> Iterator[tuple[int, str, str, str]]:
-    """Places at which labels, answers and scores differ first, and what they are there."""
-    pairs = [("the label", (before.y, now.y), "")]
-    for name in models:
-        for fold in range(len(before.answers[name])):
-            of_fold = f" in fold {fold}" if len(before.answers[name]) > 1 else ""
-            answers = before.answers[name][fold], now.answers[name][fold]
-            pairs.append((f"the answer of {name!r}{of_fold}", answers, "bin"))
-            if name in before.scores and name in now.scores:
-                scores = before.scores[name][fold], now.scores[name][fold]
-                pairs.append((f"the score of {name!r}{of_fold}", scores, "column"))
+def _columns_of(before: Tape, now: Tape, result: EvaluationResult) -> Iterator[_Column]:
+    """Labels, answers and scores by row; labels as what they stand for, where they differ."""
     same_labels = np.array_equal(before.classes, now.classes)  # type: ignore[arg-type]
-    for what, pair, part in pairs:
-        are_labels = part != "column"
-        was, is_now = map(np.asarray, pair)
-        if are_labels and not same_labels:  # codes are places among other labels
-            was, is_now = _decoded(was, before), _decoded(is_now, now)
-        place = _first(was, is_now)
-        if place is not None:
-            was, is_now, at = _part(was[place], is_now[place])
-            what += "".join(f", {part} {k}" for k in at) + "," * len(at)
-            if are_labels and same_labels:
-                was, is_now = _decoded(was, before), _decoded(is_now, now)
-            yield place, what, _shown(was), _shown(is_now)
+
+    def labels(what: str, was: Any, is_now: Any) -> Iterator[_Column]:
+        if not (same_labels and np.array_equal(was, is_now)):
+            decoded = LabelSpace(before.classes).decode(was), LabelSpace(now.classes).decode(is_now)
+            yield what, *decoded, {"fold": result.folds, "bin": range(was.shape[-1])}
+
+    yield from labels("the label", before.y, now.y)
+    for name in result.model_names:
+        answers = (np.swapaxes(tape.answers[name], 0, 1) for tape in (before, now))
+        yield from labels(f"the answer of {name!r}", *answers)
+        if name in before.scores and name in now.scores:
+            was, is_now = (np.swapaxes(tape.scores[name], 0, 1) for tape in (before, now))
+            axes = {"fold": result.folds, "column": range(was.shape[-1])}
+            yield f"the score of {name!r}", was, is_now, axes
 
 
-def _decoded(codes: np.ndarray, tape: Tape) -> np.ndarray:
-    return LabelSpace(tape.classes).decode(codes)
-
-
-def _of_curves(one: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
-    """Say which value differs first, of the curves at all checkpoints of either."""
-    rows, found = one.checkpoints, []
+def _curves_of(one: EvaluationResult, again: EvaluationResult) -> Iterator[_Column]:
+    """Curves of measures that both results have, by checkpoint."""
     for model, by_forgetting in one.values.items():
         for forgetting, by_metric in by_forgetting.items():
+            words = forgetting_words(one.details.mechanisms.get(forgetting, forgetting))
             others = again.values[model].get(forgetting, {})
-            if [*by_metric] != [*others]:
-                yield f"the measures under {forgetting} are {[*others]} and were {[*by_metric]}"
-                return
-            for metric, old in by_metric.items():
-                place = _first(old, others[metric])
-                if place is not None:
-                    spelling = one.details.mechanisms.get(forgetting, forgetting)
-                    what = f"{metric} ({forgetting_words(spelling)}) of {model!r}"
-                    first, second, at = _part(old[place], others[metric][place])
-                    if at and one.n_folds > 1:
-                        what += f" in fold {one.folds[at[0]]}"
-                    what += "".join(f" in bin {(one.bins or at)[k]}" for k in at[1:])
-                    found.append((place, what, _shown(second), _shown(first)))
-    if found:
-        place, what, now, was = min(found)
-        after = f"at the checkpoint after {plural(int(rows[place]), 'row')}"
-        yield f"{what} {after} is {now} and was {was}"
-    yield from _unequal(rows, again.checkpoints, "the list of checkpoints")
+            for metric in by_metric.keys() & others.keys():
+                what = f"{metric} ({words}) of {model!r}"
+                axes = {"fold": one.folds, "bin": one.bins}
+                yield what, by_metric[metric], others[metric], axes
+
+
+def _first(columns: Iterator[_Column]) -> list[tuple[int, str, str]]:
+    """Return the first row that differs in any column, if there is one, what, and both values."""
+    found = []
+    for what, was, now, axes in columns:
+        n = min(len(was), len(now))
+        if was.shape[1:] == now.shape[1:]:
+            for row, *rest in np.argwhere(_unlike(was[:n], now[:n]))[:1].tolist():
+                parts = zip(axes.items(), rest, was.shape[1:], strict=False)
+                what += "".join(f" in {axis} {of[k]}" for (axis, of), k, m in parts if m > 1)
+                values = (_shown(each[row, *rest]) for each in (now, was))
+                found.append((row, what, "is {} and was {}".format(*values)))
+    return sorted(found, key=lambda each: each[0])[:1]
+
+
+def _refits(result: EvaluationResult) -> dict[str, Any]:
+    """Rows after which models were refitted, and how often that failed, which are no seconds."""
+    return {name: [one.refit_rows, one.n_failed_refits] for name, one in result.costs.items()}
 
 
 def _unequal(was: Any, now: Any, name: str) -> Iterator[str]:
@@ -323,9 +297,7 @@ def _unequal(was: Any, now: Any, name: str) -> Iterator[str]:
     if isinstance(was, dict) and isinstance(now, dict):
         for key in {**was, **now}:
             if key not in was or key not in now:
-                yield f"{name}: {key} is {'' if key in now else 'not '}there, and was" + (
-                    "" if key in was else " not"
-                )
+                yield f"{name}: {key} is {'now' if key in now else 'not'} there"
             else:
                 yield from _unequal(was[key], now[key], f"{name}: {key}")
     elif np.shape(was) != np.shape(now) or _unlike(np.asarray(was), np.asarray(now)).any():
@@ -337,8 +309,7 @@ def _parts(value: Any) -> Any:
     if hasattr(value, "facts"):  # a measure, whose function is not in a file
         return dict(value.facts)
     if is_dataclass(value) and not isinstance(value, type):
-        skipped = (*NOT_COMPARED, *_BY_ITSELF)
-        names = [one.name for one in fields(value) if one.name not in skipped]
+        names = [one.name for one in fields(value) if one.name not in _NOT_PARTS]
         return {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):
         return dict(value)
@@ -347,33 +318,12 @@ def _parts(value: Any) -> Any:
     return value
 
 
-def _first(one: np.ndarray, other: np.ndarray) -> int | None:
-    """Place of the first row that differs, of those that both have."""
-    n = min(len(one), len(other))
-    if one.shape[1:] != other.shape[1:]:
-        return 0
-    differs = np.argwhere(_unlike(one[:n], other[:n]))
-    return int(differs[0, 0]) if len(differs) else None
-
-
 def _unlike(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Where two arrays of one shape differ; NaN is like NaN."""
     unlike = np.asarray(one != other)
     if one.dtype.kind in "fmM" and other.dtype.kind == one.dtype.kind:
         unlike &= ~((one != one) & (other != other))
     return unlike
-
-
-def _part(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
-    """Return the first values that differ of a row, as arrays of one value, and their place.
-
-    The whole rows, and no place, where they have not the same shape.
-    """
-    one, other = np.asarray(one), np.asarray(other)
-    if one.shape != other.shape:
-        return one, other, ()
-    at = tuple(np.argwhere(_unlike(one, other))[0].tolist())
-    return one[at].reshape(1), other[at].reshape(1), at
 
 
 def _n_answered(answers: Any) -> int:
@@ -389,35 +339,33 @@ def _shown(value: Any) -> str:
 
 def _reasons(one: EvaluationResult, again: EvaluationResult) -> tuple[list[str], list[str]]:
     """Say what else differs: what makes it another evaluation, and what may be another by right."""
-    before, now = one.details.record, again.details.record
-    settings = (
-        {name: value for name, value in each.parameters.items() if name not in _FREE_PARAMETERS}
-        for each in (one, again)
-    )
-    pairs = {
-        "other data": (_facts_of_rows(before, now), _facts_of_rows(now, before)),
-        **{
-            f"another model {name!r}": (before.get("models", {}).get(name, {}), facts)
-            for name, facts in now["models"].items()
-        },
-        "other settings": settings,
-        "another order of rows": (
-            {name: each[name] for name in ("timelines",) if name in each} for each in (before, now)
-        ),
-        "other versions": (each.get("versions", {}) for each in (before, now)),
-        "another machine's arithmetic": (each.get("platform", {}) for each in (before, now)),
-    }
+    before, now = _recorded(one, again), _recorded(again, one)
     found = {}
-    for words, (was, is_now) in pairs.items():
+    for words, is_now in now.items():
+        was = before.get(words, {})
         names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name)]
         if was and names:
-            nothing = "not there"
             found[words] = f"{words}: " + ", ".join(
-                f"{name} is {is_now.get(name, nothing)} and was {was.get(name, nothing)}"
+                f"{name} is {is_now.get(name, 'not there')} and was {was.get(name, 'not there')}"
                 for name in names
             )
-    by_right = [found.pop(words) for words in list(pairs)[-2:] if words in found]
+    by_right = [found.pop(words) for words in list(now)[-2:] if words in found]
     return list(found.values()), by_right
+
+
+def _recorded(result: EvaluationResult, other: EvaluationResult) -> dict[str, dict[str, Any]]:
+    """Return what a result says of its making, by what is said where it differs from another's."""
+    record = result.details.record
+    given = {name: one for name, one in result.parameters.items() if name not in _FREE_PARAMETERS}
+    timelines = {name: one for name, one in record.items() if name == "timelines"}
+    return {
+        "other data": _facts_of_rows(record, other.details.record),
+        **{f"another model {name!r}": one for name, one in record.get("models", {}).items()},
+        "other settings": given,
+        "another order of rows": timelines,
+        "other versions": record.get("versions", {}),
+        "another machine's arithmetic": record.get("platform", {}),
+    }
 
 
 def _facts_of_rows(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

@@ -291,14 +291,13 @@ class AnytimeComparisonResult(CurveReport):
         return [
             f"{self._answer()} {self._after()}: {mean} "
             f"difference {self.names[0]} - {self.names[1]} = {self.difference:.4g}, "
-            f"{100 * (1 - self.alpha):g} % confidence sequence [{lower:.4g}, {upper:.4g}], "
+            f"{100 * (1 - self.alpha):.4g} % confidence sequence [{lower:.4g}, {upper:.4g}], "
             f"always-valid {against_alpha(self.pvalue, self.alpha)} ({self.boundary} boundary; "
             f"equal losses count as differences of 0).",
             self._first_certain(),
             *weight_sentences(self.weights),
-            f"{self._promise()} It is about "
-            "the mean over the rows so far, and shows neither which model is better now nor "
-            "what another stream or another training run would give.",
+            f"{self._promise()} It is about the mean over the rows so far, and shows neither "
+            "which model is better now nor the result on another stream or training run.",
         ]
 
     def _promise(self) -> str:
@@ -306,10 +305,9 @@ class AnytimeComparisonResult(CurveReport):
             return "The interval holds at all rows at once, under drift and dependence."
         return (
             "The interval is asymptotic: nothing is certain before "
-            f"{AsymptoticBoundary.least_rows:,} rows, and from there on it holds at all rows at "
-            "once as far as the mean of so many differences is nearly normal. A few very large "
-            "losses, or a spread that grows, make it too narrow; bounds= gives one for any number "
-            "of rows."
+            f"{AsymptoticBoundary.least_rows:,} rows; from there on it holds at all rows at once "
+            "if the mean of so many differences is nearly normal. A few very large losses, or a "
+            "growing spread, make it too narrow; with bounds= it holds for any number of rows."
         )
 
     def _first_certain(self) -> str:
@@ -321,7 +319,7 @@ class AnytimeComparisonResult(CurveReport):
             f"with {leader} ahead"
         )
         if self.better is None:
-            return sentence + "; over all rows it is not certain any more."
+            return sentence + "; over all rows it is no longer certain."
         return sentence + "."
 
 
@@ -334,16 +332,16 @@ class RunningAnytimeComparison(RunningPair):
     Parameters
     ----------
     bounds : tuple of two float, default=(0, 1)
-        Smallest and largest possible loss of either model. They are knowledge about the loss,
-        not about these rows: with the largest loss seen as the bound, the promise is void, and
-        a rare large loss makes most comparisons of equal models wrong.
+        Smallest and largest possible loss of either model. They must follow from the definition of
+        the loss, not from these rows: with the largest observed loss as the bound, the guarantee is
+        lost, and a rare large loss makes most comparisons of equal models wrong.
     alpha : float, default=0.05
-        One minus the probability with which all intervals are right at once, in (0, 1).
+        One minus the probability that all intervals are right at once, in (0, 1).
     boundary : {"mixture", "stitched", "asymptotic"}, default="mixture"
         "mixture" is the gamma-exponential mixture boundary, some 10 to 30 % narrower up to
         100,000 discordant rows; "stitched" has the shape of the iterated logarithm and is
-        narrower only beyond some ten million. "asymptotic" needs no bounds, and holds as rows
-        become many, not for any number. Choose before looking at the data.
+        narrower only beyond some ten million. "asymptotic" needs no bounds, but is valid only for
+        large numbers of rows. Choose before looking at the data.
     largest_weight : float, default=1.0
         The largest scoring weight a row can have, if `update` is given weights. It must be known
         beforehand.
@@ -510,42 +508,41 @@ def anytime_comparison(
     record_every: int | None = None,
     names: Sequence[str] = ("A", "B"),
 ) -> AnytimeComparisonResult:
-    """Compare the mean losses of two models at every row of a stream at once.
+    """Compare the mean losses of two models, valid at every row of a stream at once.
 
-    The result may be looked at after every row, and the comparison may stop when the difference is
-    certain, or continue: the probability that the interval ever misses its target is at most
-    `alpha`. The only assumption is that losses are bounded: the stream may drift, and rows may
-    depend on the past in any way. (``boundary="asymptotic"`` does without bounds, and promises
-    less; see the notes.)
+    You may look at the result after every row, and stop when the difference is certain, or
+    continue: the probability that the interval ever misses its target is at most `alpha`. The only
+    assumption is that losses are bounded: the stream may drift, and rows may depend on the past in
+    any way. (``boundary="asymptotic"`` needs no bounds, but guarantees less; see the notes.)
 
     Parameters
     ----------
     loss_a, loss_b : array-like of shape (n_rows,)
         Losses of the two models under prequential evaluation, in stream order, within
-        `bounds`; for classification 0 where the answer is right and 1 where it is wrong.
+        `bounds`; for classification, 0 for a correct prediction and 1 for an error.
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights, at least 0; the mean difference is weighted by them. Rows of weight 0 are
         left out. None: every row counts once.
     bounds : tuple of two float, default=(0, 1)
-        Smallest and largest possible loss of either model. They are knowledge about the loss,
-        not about these rows: with the largest loss seen as the bound, the promise is void, and
-        a rare large loss makes most comparisons of equal models wrong.
+        Smallest and largest possible loss of either model. They must follow from the definition of
+        the loss, not from these rows: with the largest observed loss as the bound, the guarantee is
+        lost, and a rare large loss makes most comparisons of equal models wrong.
     alpha : float, default=0.05
-        One minus the probability with which all intervals are right at once, in (0, 1).
+        One minus the probability that all intervals are right at once, in (0, 1).
     boundary : {"mixture", "stitched", "asymptotic"}, default="mixture"
         "mixture" is the gamma-exponential mixture boundary, some 10 to 30 % narrower up to
         100,000 discordant rows; "stitched" has the shape of the iterated logarithm and is
-        narrower only beyond some ten million. "asymptotic" needs no bounds, and holds as rows
-        become many, not for any number. Choose before looking at the data.
+        narrower only beyond some ten million. "asymptotic" needs no bounds, but is valid only for
+        large numbers of rows. Choose before looking at the data.
     largest_weight : float, default=None
         The largest scoring weight a row can have. None: the largest of `sample_weight`, which is
         valid if all weights were fixed before the first row.
     record_every : int, default=None
-        Keep every row whose number is a multiple of this, and the last one. None keeps at most
-        1,024 rows, the interval doubling. The p-value and the first certain row take every row
-        into account in any case.
+        Record every row whose number is a multiple of this, and the last one. None records at most
+        1,024 rows, with doubling intervals. The p-value and the first certain row always take every
+        row into account.
     names : sequence of two str, default=("A", "B")
-        Names of the models, for the printed statement.
+        Names of the models for the printed statement.
 
     Returns
     -------
@@ -562,15 +559,15 @@ def anytime_comparison(
     See Also
     --------
     RunningAnytimeComparison : The same while the stream is running.
-    mcnemar : Valid for one look at independent rows only.
+    mcnemar : Valid only for a single look at independent rows.
 
     Notes
     -----
-    The target at row t is the mean, over the first t rows, of the difference that was to be
-    expected given everything before that row. It may move, so intervals of different rows must
-    not be intersected, and a difference that was certain once can become uncertain again.
-    "Before that row" means given all losses that come earlier in these arrays, so pass them in
-    the order in which they became known.
+    The target at row t is the mean, over the first t rows, of the difference expected given
+    everything before each row. It may move, so intervals of different rows must not be intersected,
+    and a difference that was once certain can become uncertain again. "Before each row" means given
+    all losses that come earlier in these arrays, so pass them in the order in which they became
+    known.
 
     Let d be the difference divided by the span of the bounds, so that c = 2 is the length of
     its range, and times the row's part of the largest weight; W the sum of these parts (t without
@@ -588,11 +585,11 @@ def anytime_comparison(
 
     Without bounds, ``boundary="asymptotic"`` has the half width
     ``s sqrt(2 (t r + 1) / (t**2 r) log(sqrt(t r + 1) / alpha))`` with s**2 = V / t and r = .008.
-    Its level is reached as t grows, if the differences have a variance that settles; nothing is
-    certain before t = 1,000. Where a few rare losses decide the mean, as log losses up to 36 in two
-    of 1,000 rows do, equal models were told apart in 29 % of simulated streams of 20,000 rows, and
-    where the spread of the differences grows fifteenfold in 7 % (`benchmarks.null_levels`, 500
-    streams each; at most 3 % elsewhere). Losses that are clipped keep the level.
+    Its level holds for large t, if the variance of the differences converges; nothing is certain
+    before t = 1,000. If a few rare losses dominate the mean, such as log losses up to 36 in two of
+    1,000 rows, equal models were found to differ in 29 % of simulated streams of 20,000 rows, and
+    if the spread of the differences grows fifteenfold, in 7 % (`benchmarks.null_levels`, 500
+    streams each; at most 3 % in other cases). Clipped losses keep the level.
 
     References
     ----------

@@ -118,7 +118,7 @@ class BestModelResult(SignificanceTest):
             f"{self.best} has the best mean, {self.means[place]:.4g} ± "
             f"{self.deviations[place]:.2g} over {self.n_blocks:,} {self.blocks}; {told}.",
             f"Wilcoxon signed-rank tests against it, two-sided, {_WORDS[self.correction]}, "
-            f"alpha = {self.alpha:g}: {pairs}.",
+            f"alpha = {self.alpha:.3g}: {pairs}.",
         ]
         if self._warning:
             sentences.append(f"{self._warning[0].upper()}{self._warning[1:]}.")
@@ -134,7 +134,7 @@ def compare_with_best(
     correction: Correction = "holm",
     alpha: float = 0.05,
 ) -> BestModelResult:
-    """Find the model with the best mean, and those that Wilcoxon's test does not tell from it.
+    """Find the model with the best mean, and those that do not differ from it significantly.
 
     Parameters
     ----------
@@ -143,13 +143,13 @@ def compare_with_best(
     names : sequence of str, default=None
         Names of the models. None takes the columns of a data frame, else ``"model 1"``, ....
     higher_is_better : bool, default=True
-        Whether a larger score is the better one. False for losses.
+        Whether larger scores are better. False for losses.
     correction : {"holm", "none"}, default="holm"
-        "holm" corrects the p-values for all pairs of models, not for those with the best alone:
-        the best is chosen by the same scores, and is with every other one in a pair whichever it
-        is. So the probability to tell apart any two that are equal is at most `alpha`. "none"
-        takes each test alone, as Cervantes et al. print their tables: some of many equal models
-        is then told apart in most tables.
+        "holm" corrects the p-values for all pairs of models, not only those with the best one,
+        because the best is chosen by the same scores and could have been any of them. So the
+        probability of telling any two equal models apart is at most `alpha`. "none" takes each test
+        alone, as in the tables of Cervantes et al.: with many equal models, most tables then tell
+        some of them apart.
     alpha : float, default=0.05
         Level of the tests, in (0, 1).
 
@@ -166,16 +166,16 @@ def compare_with_best(
 
     See Also
     --------
-    wilcoxon : The test of two models.
-    friedman_nemenyi : Ranks of all models, all pairs compared.
+    wilcoxon : The test for two models.
+    friedman_nemenyi : Ranks all models and compares all pairs.
 
     Notes
     -----
     With n seeds and one other model the p-value is at least ``2 ** (1 - n)``: from 6 seeds on a
     difference can be significant at 5 %. With Holm's correction and k models the smallest p-value
-    is at least ``k * (k - 1) / 2 * 2 ** (1 - n)``: six models take 10 seeds. Where there are too
-    few, the statement says so. `benchmarks.best_levels` simulates the level for many models, with
-    ties, with dependence between models, and with some that differ.
+    is at least ``k * (k - 1) / 2 * 2 ** (1 - n)``: six models need 10 seeds. If there are too few,
+    the statement says so. `benchmarks.best_levels` simulates the level for many models, with ties,
+    with dependence between models, and with some that differ.
 
     References
     ----------
@@ -234,7 +234,7 @@ def why_not_told(
     models = f" and {n_models} models" if n_tests > 1 else ""
     given = plural(n_blocks, blocks.removesuffix("s"))
     return (
-        f"with {given}{models} no difference can be significant: give more {blocks}, at least "
+        f"with {given}{models} no difference can be significant: use more {blocks}, at least "
         f"{enough}"
     )
 

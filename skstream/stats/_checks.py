@@ -39,7 +39,7 @@ def check_names(names: Sequence[str], n_models: int) -> tuple[str, ...]:
     checked = tuple(str(name) for name in names)
     if len(checked) != n_models:
         raise ValueError(
-            f"names must hold one name per model: {n_models} models, got {len(checked)} names "
+            f"names must contain one name per model: {n_models} models, got {len(checked)} names "
             f"{checked}."
         )
     return checked
@@ -58,11 +58,11 @@ def as_floats(values: ArrayLike, name: str) -> FloatArray:
     try:
         array = np.asarray(values)
     except ValueError as error:  # rows of unequal length
-        raise ValueError(f"{name} must hold numbers, all in rows of one length.") from error
+        raise ValueError(f"{name} must contain numbers, in rows of the same length.") from error
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
     if array.dtype.kind != "O":  # NumPy would read "0.5" as a number, and drop imaginary parts
-        raise ValueError(f"{name} must hold numbers. Got values of dtype {array.dtype} instead.")
+        raise ValueError(f"{name} must contain numbers. Got values of dtype {array.dtype} instead.")
     numbers = [_as_float(value, name) for value in array.ravel()]
     return np.array(numbers, dtype=np.float64).reshape(array.shape)
 
@@ -72,7 +72,7 @@ def _as_float(value: Any, name: str) -> float:
         return math.nan
     if not isinstance(value, (Real, np.bool_)):
         raise ValueError(
-            f"{name} must hold numbers. Got {value!r} of type {type(value).__name__} among them."
+            f"{name} must contain numbers. Got {value!r} of type {type(value).__name__} among them."
         )
     return float(value)
 
@@ -85,8 +85,8 @@ def as_vector(values: ArrayLike, name: str) -> FloatArray:
     bad = np.flatnonzero(~np.isfinite(vector))
     if bad.size:
         raise ValueError(
-            f"{name}[{bad[0]}] is {vector[bad[0]]}; every value must be finite. "
-            f"Drop the entries without a value from both models."
+            f"{name}[{bad[0]}] is {vector[bad[0]]}; every value must be finite. Drop entries "
+            "without a value from both models."
         )
     return vector
 

@@ -95,7 +95,7 @@ def sign_test(
     higher_is_better: bool = True,
     names: Sequence[str] = ("A", "B"),
 ) -> SignTestResult:
-    """Compare two models by the number of folds each of them wins.
+    """Compare two models by the number of folds that each wins.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def sign_test(
     alpha : float, default=0.05
         Level of the test, in (0, 1).
     higher_is_better : bool, default=True
-        Whether a larger value is the better one. False for losses.
+        Whether larger values are better. False for losses.
     names : sequence of two str, default=("A", "B")
         Names of the models, for the printed statement.
 
@@ -120,14 +120,14 @@ def sign_test(
 
     See Also
     --------
-    wilcoxon : Uses the sizes of the differences, too, and is usually more powerful.
+    wilcoxon : Also uses the sizes of the differences, and is usually more powerful.
 
     Notes
     -----
-    Ties are dropped; values that differ by rounding alone (1e-12 of their size) are tied. The wins
-    of either model are binomial with probability 1/2 if the models do equally well. Bifet et
-    al. (2015, section 4) give 8 as the critical value for ten folds at 5 %; the exact p-value
-    of 8 wins is .109, and the critical value is 9.
+    Ties are dropped; values that differ only by rounding (1e-12 of their size) are tied. The wins
+    of either model are binomial with probability 1/2 if the models do equally well. Bifet et al.
+    (2015, section 4) give 8 as the critical value for ten folds at 5 %; the exact p-value of 8 wins
+    is .109, and the critical value is 9.
 
     References
     ----------
@@ -262,13 +262,13 @@ def wilcoxon(
     a, b : array-like of shape (n_folds,)
         One value per fold and model, for example accuracies, in the same order of folds.
     zero_method : {"wilcox", "pratt"}, default="wilcox"
-        What happens to folds on which the models are equal: "wilcox" drops them before
-        ranking, "pratt" ranks them and then drops their ranks. The two can lead to different
-        p-values, so the printed statement names the one in use.
+        How folds on which the models are equal are handled: "wilcox" drops them before ranking,
+        "pratt" ranks them and then drops their ranks. The two can lead to different p-values, so
+        the printed statement names the one in use.
     alpha : float, default=0.05
         Level of the test, in (0, 1).
     higher_is_better : bool, default=True
-        Whether a larger value is the better one. False for losses.
+        Whether larger values are better. False for losses.
     names : sequence of two str, default=("A", "B")
         Names of the models, for the printed statement.
 
@@ -389,7 +389,7 @@ def prepare(
     alpha, checked_names = check_alpha(alpha), check_names(names, 2)
     if is_real(a):
         raise ValueError(
-            f"a is one number, {a!r}; give one value per fold. Of a result of folds: "
+            f"a is one number, {a!r}; give one value per fold. For the result of a KFoldEvaluator: "
             "result.compare(a, b)."
         )
     values_a, values_b = as_pair(a, b, "a", "b")

@@ -34,9 +34,9 @@ from skstream.utils._choices import check_choice
 from skstream.utils._labels import encode_together
 
 ROW_CAVEAT = (
-    "McNemar's test assumes independent rows: over folds that share rows, over long streams and "
-    "when its result is read repeatedly, it finds differences that are not there (Bifet et al. "
-    "2015); use a fold test or the anytime comparison."
+    "McNemar's test assumes independent rows: over folds that share rows, on long streams and "
+    "under repeated looks, it finds differences that do not exist (Bifet et al. 2015); use a fold "
+    "test or the anytime comparison."
 )
 # Below this about ten rows decide, and the chi-squared approximation is poor.
 LEAST_FADING_FACTOR = 0.9
@@ -164,13 +164,13 @@ def mcnemar(
     y_true : array-like of shape (n_rows,)
         True labels: integers, booleans, strings, or whole numbers stored as floats.
     y_pred_a, y_pred_b : array-like of shape (n_rows,)
-        Answers of the two models, labels of the same kind.
+        Predictions of the two models, labels of the same kind.
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights, at least 0. Rows of weight 0 are left out; None: every row counts once.
     method : {"chi2", "exact"}, default="chi2"
         Distribution for the p-value: chi-squared with one degree of freedom and no continuity
-        correction, or the exact binomial distribution, to be preferred below some 25
-        discordant rows; it counts rows, and so needs weights that are all alike.
+        correction, or the exact binomial distribution, preferable with fewer than some 25
+        discordant rows; it counts rows, so all weights must be equal.
     alpha : float, default=0.05
         Level of the test, in (0, 1).
     names : sequence of two str, default=("A", "B")
@@ -184,32 +184,33 @@ def mcnemar(
     Raises
     ------
     ValueError
-        If there is no row, lengths differ, a label or an answer is missing, strings meet numbers,
-        a number is no class label (a probability), or a parameter is not valid.
+        If there is no row, lengths differ, a label or a prediction is missing, strings are mixed
+        with numbers, a number is not a class label (but a probability), or a parameter is not
+        valid.
 
     Warnings
     --------
-    The test assumes that rows are independent trials. On a long stream it calls negligible and even
+    The test assumes that rows are independent trials. On a long stream it finds negligible and even
     random differences significant, and over the pooled rows of several folds it counts the same row
     more than once: Bifet et al. (2015, Table 2) saw it reject a true null hypothesis in 42 to 80 %
     of their runs. Prefer `wilcoxon` over folds, or `anytime_comparison` for one run of two models.
 
     See Also
     --------
-    mcnemar_curve : The statistic over time, under any forgetting.
+    mcnemar_curve : The statistic over time, with any forgetting.
     anytime_comparison : Stays valid under dependence, drift and repeated looks.
 
     Notes
     -----
     With a rows on which only the first model is wrong and b on which only the second is,
-    ``M = sign(a - b) * (a - b)**2 / (a + b)``; it is positive if the first model errs more.
+    ``M = sign(a - b) * (a - b)**2 / (a + b)``; it is positive if the first model makes more errors.
     ``|M|`` is chi-squared with one degree of freedom if the models are equally good: the difference
     is significant at 5 % if ``|M| > 3.841`` and at 1 % if ``|M| > 6.635``.
 
-    With weights a and b are sums of weights, and the variance of a - b, the sum of the squared
-    weights of the discordant rows, takes the place of a + b, which it equals where all weights
-    are 1: a row of weight 2 is not two independent rows. So neither M nor its p-value depends on
-    the unit of the weights.
+    With weights, a and b are sums of weights, and a + b is replaced by the variance of a - b, the
+    sum of the squared weights of the discordant rows, which equals a + b if all weights are 1: a
+    row of weight 2 is not two independent rows. So neither M nor its p-value depends on the unit of
+    the weights.
 
     References
     ----------
@@ -284,7 +285,7 @@ class McNemarCounts:
         if self.method == "exact":
             if self._smallest < self._largest:
                 raise ValueError(
-                    "The exact method counts rows, and the weights in sample_weight differ (from "
+                    "The exact method counts rows, but the weights in sample_weight differ (from "
                     f"{self._smallest:g} to {self._largest:g}). Use method='chi2'."
                 )
             pvalue = float(stats.binomtest(n_a, n_a + n_b).pvalue) if n_a + n_b else 1.0
@@ -456,9 +457,8 @@ class RunningMcNemar(RunningPair):
     Parameters
     ----------
     forgetting : Forgetting or str, default="cumulative"
-        What the counts of discordant rows remember: Cumulative, SlidingWindow or FadingFactor, or a
-        name such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of
-        one model.
+        Which discordant rows are counted: Cumulative, SlidingWindow or FadingFactor, or a name such
+        as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of one model.
     record_every : int, default=None
         Keep every row whose number is a multiple of this, and the last one. None keeps at most
         1,024 rows, the interval doubling.
@@ -511,8 +511,8 @@ class RunningMcNemar(RunningPair):
         self._variance = self.forgetting.sum_of_values(power=2)
 
     _wanted = (
-        "; McNemar's test needs 0/1 losses (1 where the answer is wrong). For other losses use "
-        "q_statistic or anytime_comparison."
+        "; McNemar's test needs 0/1 losses (1 for an error). For other losses use q_statistic or "
+        "anytime_comparison."
     )
 
     def _wrong(self, losses: FloatArray) -> NDArray[np.bool_]:
@@ -578,13 +578,12 @@ def mcnemar_curve(
         True labels, in stream order: integers, booleans, strings, or whole numbers stored as
         floats.
     y_pred_a, y_pred_b : array-like of shape (n_rows,)
-        Answers of the two models, labels of the same kind.
+        Predictions of the two models, labels of the same kind.
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights, at least 0. Rows of weight 0 are left out; None: every row counts once.
     forgetting : Forgetting or str, default="cumulative"
-        What the counts of discordant rows remember: Cumulative, SlidingWindow or FadingFactor, or a
-        name such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of
-        one model.
+        Which discordant rows are counted: Cumulative, SlidingWindow or FadingFactor, or a name such
+        as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of one model.
     record_every : int, default=None
         Keep every row whose number is a multiple of this, and the last one. None keeps at most
         1,024 rows, the interval doubling.
@@ -601,8 +600,9 @@ def mcnemar_curve(
     Raises
     ------
     ValueError
-        If there is no row, lengths differ, a label or an answer is missing, strings meet numbers,
-        a number is no class label (a probability), or a parameter is not valid.
+        If there is no row, lengths differ, a label or a prediction is missing, strings are mixed
+        with numbers, a number is not a class label (but a probability), or a parameter is not
+        valid.
 
     See Also
     --------
@@ -611,12 +611,12 @@ def mcnemar_curve(
 
     Notes
     -----
-    Under a fading factor the printed statistic is not the papers', about ``1 + fading_factor``
-    times as large. Theirs is ``M = sign(a - b) * (a - b)**2 / (a + b)`` of the faded counts a and
-    b, as if a row that counts ``f`` had the variance ``f``. Its variance is ``f**2``: ``|M|`` is
-    too small for chi-squared, and its p-values too large. `statistics`, `pvalues` and thresholds
+    With a fading factor, the printed statistic is about ``1 + fading_factor`` times as large as the
+    papers'. Theirs is ``M = sign(a - b) * (a - b)**2 / (a + b)`` of the faded counts a and b, as if
+    a row that counts ``f`` had variance ``f``. Its variance is ``f**2``, so their ``|M|`` is too
+    small for chi-squared, and their p-values too large. `statistics`, `pvalues` and thresholds
     divide by the variance of a - b, which equals a + b without fading and weights; `uncorrected`
-    has the papers' M. Where the two differ, ``print`` shows both beside the counts.
+    has the papers' M. If the two differ, ``print`` shows both with the counts.
 
     References
     ----------

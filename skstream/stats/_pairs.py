@@ -78,8 +78,8 @@ class RowWeights:
         """Say that the rows are weighted."""
         return (
             f"The rows are weighted: {plural(self.n_rows, 'row')} with a total weight of "
-            f"{number(self.total)} and a largest weight of {number(self.largest)}, which tell as "
-            f"much as {number(self.effective_rows)} of equal weight."
+            f"{number(self.total)} and a largest weight of {number(self.largest)}, which carry as "
+            f"much information as {number(self.effective_rows)} rows of equal weight."
         )
 
 
@@ -130,7 +130,7 @@ def as_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | Non
     weight = np.atleast_1d(as_floats(sample_weight, "sample_weight"))
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must hold one weight per row, shape ({n_rows},). Got shape "
+            f"sample_weight must contain one weight per row, shape ({n_rows},). Got shape "
             f"{weight.shape} instead."
         )
     usable = (weight == 0) | ((weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT))
@@ -214,8 +214,8 @@ class RunningPair(ABC):
         largest = 1.0 if weight is None else float(weight.max(initial=0.0))
         if largest > self.largest_weight:
             raise ValueError(
-                f"A row has the weight {largest:g}, and largest_weight is "
-                f"{self.largest_weight:g}. Give the largest weight that a row can have."
+                f"A row has the weight {largest:g}, but largest_weight is {self.largest_weight:g}. "
+                "Give the largest weight that a row can have."
             )
         weight, a, b = drop_unweighted(weight, a, b)
         self._tally.update(weight, len(a))
@@ -248,13 +248,13 @@ def one_forgetting(forgetting: Forgetting | str, purpose: str) -> Forgetting:
         )
     if mechanisms[0].follows_loss:
         raise ValueError(
-            f"{purpose} is not defined under {type(mechanisms[0]).__name__}, whose window follows "
-            "the 0/1 loss of one model, and here there are two. Use Cumulative, SlidingWindow or "
+            f"{purpose} is not defined with {type(mechanisms[0]).__name__}, whose window follows "
+            "the 0/1 loss of one model, but here there are two. Use Cumulative, SlidingWindow or "
             "FadingFactor."
         )
     if mechanisms[0].counts_time:
         raise ValueError(
-            f"{purpose} counts rows, and {mechanisms[0]} counts time. Give rows, "
-            'as in forgetting="window:1000".'
+            f"{purpose} counts rows, but {mechanisms[0]} counts time. Use rows, as in "
+            'forgetting="window:1000".'
         )
     return mechanisms[0]

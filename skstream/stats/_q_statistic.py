@@ -84,8 +84,8 @@ class QStatisticResult(CurveReport):
             f"Q {'has this sign' if self.value else 'is 0'} at {share:.0%} of the "
             f"{plural(len(self.checkpoints), 'checkpoint')}.",
             *weight_sentences(self.weights),
-            "Q is descriptive: it has no p-value and does not show that the difference is more "
-            "than chance.",
+            "Q is descriptive: it has no p-value and does not show that the difference is beyond "
+            "chance.",
         ]
 
 
@@ -95,9 +95,8 @@ class RunningQStatistic(RunningPair):
     Parameters
     ----------
     forgetting : Forgetting or str, default="cumulative"
-        What the sums of losses remember: Cumulative, SlidingWindow or FadingFactor, or a
-        name such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of
-        one model.
+        Which rows count in the sums of losses: Cumulative, SlidingWindow or FadingFactor, or a name
+        such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of one model.
     record_every : int, default=None
         Keep every row whose number is a multiple of this, and the last one. None keeps at most
         1,024 rows, the interval doubling.
@@ -196,9 +195,8 @@ def q_statistic(
         Scoring weights, at least 0; the losses are multiplied by them. Rows of weight 0 are left
         out. None: every row counts once.
     forgetting : Forgetting or str, default="cumulative"
-        What the sums of losses remember: Cumulative, SlidingWindow or FadingFactor, or a
-        name such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of
-        one model.
+        Which rows count in the sums of losses: Cumulative, SlidingWindow or FadingFactor, or a name
+        such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of one model.
     record_every : int, default=None
         Keep every row whose number is a multiple of this, and the last one. None keeps at most
         1,024 rows, the interval doubling.
@@ -219,14 +217,13 @@ def q_statistic(
     See Also
     --------
     RunningQStatistic : The same while the stream is running.
-    anytime_comparison : Says whether the difference is more than chance.
+    anytime_comparison : Tests whether the difference is beyond chance.
 
     Notes
     -----
-    ``Q = log(S_A / S_B)`` of the running sums. It is positive while the first model loses more.
-    Without any loss in either sum it is 0; with loss in one of them only it is infinite. Under
-    Cumulative it hardly reacts to recent changes, which is why Gama et al. advise a window or
-    a fading factor.
+    ``Q = log(S_A / S_B)`` of the running sums. It is positive while the first model has the larger
+    loss. It is 0 if both sums are 0, and infinite if only one is. With Cumulative it hardly reacts
+    to recent changes, which is why Gama et al. advise a window or a fading factor.
 
     References
     ----------

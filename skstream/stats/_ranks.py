@@ -192,7 +192,7 @@ class FriedmanNemenyiResult(SignificanceTest):
         ranks = ", ".join(f"{self.names[i]} {self.average_ranks[i]:.3g}" for i in order)
         f_statistic = f"= {number(self.f_statistic)}"
         if np.isinf(self.f_statistic):
-            f_statistic = f"is infinite, as all {n} {self.blocks} rank the models alike"
+            f_statistic = f"is infinite, as all {n} {self.blocks} rank the models in the same order"
         sentences = [
             f"{verdict}: {k} models over {n} {self.blocks}, Friedman chi2({k - 1}) = "
             f"{number(self.chi2)} ({format_p(self.chi2_pvalue)}), Iman-Davenport "
@@ -230,18 +230,18 @@ def friedman_nemenyi(
     higher_is_better: bool = True,
     alpha: float = 0.05,
 ) -> FriedmanNemenyiResult:
-    """Rank several models over folds or streams, and say which ones differ.
+    """Rank several models over folds or streams, and test which ones differ.
 
     Parameters
     ----------
     scores : array-like or data frame of shape (n_blocks, n_models), or dict of str to array-like
-        One row per fold or stream, one column per model; at least two of each. Of a dict: the
-        scores of a model, in the same order of folds or streams for all.
+        One row per fold or stream, one column per model; at least two of each. A dict has the
+        scores of each model, all in the same order of folds or streams.
     names : sequence of str, default=None
         Names of the models. None takes the columns of a data frame or the names of a dict, else
         ``"model 1"``, ....
     higher_is_better : bool, default=True
-        Whether a larger score is the better one. False for losses.
+        Whether larger scores are better. False for losses.
     alpha : float, default=0.05
         Level of the tests, in (0, 1).
 
@@ -266,12 +266,12 @@ def friedman_nemenyi(
     With average ranks R_j of k models over N blocks, Friedman's statistic is
     ``12 N / (k (k + 1)) * sum((R_j - (k + 1) / 2)**2)``, divided by
     ``1 - sum(t**3 - t) / (N k (k**2 - 1))`` over ties of size t; Iman and Davenport's is
-    ``(N - 1) chi2 / (N (k - 1) - chi2)``. The p-value of the latter is 0 where all blocks agree,
-    however few they are, so it is not taken below ``(k!)**(1 - N)``, the probability of that
-    under the null hypothesis (with ties, orders that differ count). Nemenyi's critical difference
-    is ``q * sqrt(k (k + 1) / (6 N))`` with q the quantile of the studentized range with infinite
-    degrees of freedom divided by ``sqrt(2)``. Two scores of a block that differ by
-    rounding alone (1e-12 of their own size) share the two ranks, half and half.
+    ``(N - 1) chi2 / (N (k - 1) - chi2)``. The p-value of the latter is 0 if all blocks agree,
+    however few they are, so it is bounded below by ``(k!)**(1 - N)``, the probability of that under
+    the null hypothesis (with ties, the number of distinct orders counts). Nemenyi's critical
+    difference is ``q * sqrt(k (k + 1) / (6 N))`` with q the quantile of the studentized range with
+    infinite degrees of freedom divided by ``sqrt(2)``. Two scores of a block that differ only by
+    rounding (1e-12 of their size) share the two ranks equally.
 
     References
     ----------
@@ -332,7 +332,9 @@ def _columns_of(scores: Mapping[str, ArrayLike]) -> Any:
     columns = {name: as_vector(column, f"scores[{name!r}]") for name, column in scores.items()}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"Every model needs a score of each fold or stream. Got {lengths} scores.")
+        raise ValueError(
+            f"Every model needs a score for each fold or stream. Got {lengths} scores."
+        )
     return np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
 
 
@@ -350,8 +352,8 @@ def as_score_table(scores: Any, names: Sequence[str] | None) -> tuple[FloatArray
     if bad.size:
         row, column = bad[0]
         raise ValueError(
-            f"scores[{row}, {column}] is {table[row, column]}; every score must be finite. "
-            f"Leave out the folds or streams on which a model has no score."
+            f"scores[{row}, {column}] is {table[row, column]}; every score must be finite. Leave "
+            "out folds or streams on which a model has no score."
         )
     n_models = table.shape[1]
     if names is None:

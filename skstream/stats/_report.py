@@ -1,5 +1,6 @@
 """How results print: sentences that can be quoted, the answer first."""
 
+import html
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -13,9 +14,9 @@ from skstream.utils._tables import filled
 
 @runtime_checkable
 class Comparison(Protocol):
-    """What every comparison of models says; ``isinstance`` checks that all of it is there.
+    """Interface of every comparison of models; ``isinstance`` checks for all of it.
 
-    ``str`` gives the statement to quote, with what it does not show, and ``repr`` the answer alone.
+    ``str`` gives the statement to quote, with its limitations, and ``repr`` only the conclusion.
 
     Examples
     --------
@@ -32,12 +33,12 @@ class Comparison(Protocol):
 
     @property
     def subject(self) -> str:
-        """What was compared, in words; empty where arrays were given."""
+        """What was compared, in words; empty if arrays were given."""
         ...
 
     @property
     def pvalue(self) -> float | None:
-        """P-value, at the last row of a stream; None where there is none."""
+        """P-value, at the last row of a stream; None if there is none."""
         ...
 
     @property
@@ -101,6 +102,12 @@ class Report:
         subject = [f"Compared {self.subject}."] if self.subject else []
         return filled(" ".join([answer, *subject, *rest]), 88)
 
+    def _repr_html_(self) -> str:
+        """Return the statement for a notebook: the answer in bold, then what it does not show."""
+        answer, *rest = map(html.escape, self._sentences())
+        subject = [f"Compared {html.escape(self.subject)}."] if self.subject else []
+        return f"<p><b>{answer}</b></p>\n<p>{' '.join([*subject, *rest])}</p>"
+
     def __repr__(self) -> str:
         """Return the answer, and where to find the rest."""
         answer = "; ".join(part for part in (self._verdict(), self.subject) if part)
@@ -153,7 +160,7 @@ def format_p(pvalue: float) -> str:
 def against_alpha(pvalue: float, alpha: float) -> str:
     """Write the p-value beside the level it is compared with."""
     relation = "below" if pvalue < alpha else "not below"
-    return f"{format_p(pvalue)}, {relation} alpha = {alpha:g}"
+    return f"{format_p(pvalue)}, {relation} alpha = {alpha:.3g}"
 
 
 def number(value: float) -> str:

@@ -53,47 +53,46 @@ class Header(NamedTuple):
 
 
 class ARFFStream(TableStream):
-    r"""Stream of an ARFF file, or of several in the natural order of their names, or as given.
+    r"""Stream of one or several ARFF files.
 
-    ARFF is the format of Weka, MOA and OpenML. Files are read block by block, again at every pass,
-    and never whole; the rules are those of `ParquetStream`. Files ending in ``.gz`` are
-    decompressed while they are read. Needs pyarrow.
+    ARFF is the format of Weka, MOA and OpenML. Files are read block by block at every pass, never
+    as a whole; the rules are those of `ParquetStream`. Files ending in ``.gz`` are decompressed
+    while they are read. Needs pyarrow.
 
     Parameters
     ----------
     path : str, path-like, or list of them
         Path or URI (as ``"s3://bucket/folder"``) of a file, or of a folder of ``*.arff`` and
-        ``*.arff.gz`` files with the same attributes; or of files in the order in which they are to
-        be read. Row order is time order. A folder is read in the natural order of names (part.2
+        ``*.arff.gz`` files with the same attributes; or a list of files in reading order. The order
+        of rows is their order in time. A folder is read in the natural order of names (part.2
         before part.10), which the attribute `files` shows.
     target : str
         Attribute of the labels or targets; usually the last one, "class".
     nominal : list of str, default=None
-        Attributes to read as categories whatever their type; nominal and string attributes always
-        are.
+        Attributes to read as categories, whatever their type; nominal and string attributes always
+        are categories.
     numeric : list of str, default=None
-        Nominal or string attributes that hold numbers and are to be read as such.
+        Nominal or string attributes that contain numbers, to be read as numbers.
     columns : list of str, default=None
         Features, in this order. None takes all attributes but the target, those named below, and
         those in `exclude`.
     exclude : list of str, default=None
         Attributes that are not features.
     text : str or list of str, default=None
-        String attributes to be read as they are, for a vectorizer; see `ParquetStream`.
+        String attributes to be read as plain texts, for a vectorizer; see `ParquetStream`.
     max_categories : int, default=None
         Largest number of different texts of a string attribute; see `ParquetStream`.
     as_frame : bool, default=False
-        If False, `X` is a float64 array, of a sparse file a CSR matrix, and nominal features are
-        codes: positions among the declared values. If True, `X` is a pandas frame, and nominal
+        If False, `X` is a float64 array, or a CSR matrix for a sparse file, and nominal features
+        are codes: positions among the declared values. If True, `X` is a pandas frame, and nominal
         features are categorical.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     roles : dict of str to str, default=None
-        Attributes of meta data, by what they say: any of "sample_weight", "arrival", "label_time"
-        and "id", as ``{"arrival": "when"}``. Dates become ``datetime64``; a gap is NaN or
-        NaT.
+        Attributes with meta data: any of "sample_weight", "arrival", "label_time" and "id", as
+        ``{"arrival": "when"}``. Dates become ``datetime64``; a missing value is NaN or NaT.
     options : dict, default=None
-        How the files are read, with any of these keys.
+        Reading options, with any of these keys.
 
         - "missing" ("nan"): how a missing value in a feature is read; see `ParquetStream`.
         - "encoding" ("utf-8"): how the file encodes characters.
@@ -106,7 +105,7 @@ class ARFFStream(TableStream):
     files : list of str
         Absolute paths or URIs of the files, in the order in which they are read.
     path : str or list of str
-        Absolute path or URI of the file; all of `files` where there are several.
+        Absolute path or URI of the file; the list `files` if there are several.
     kinds : dict of str to str
         Kind of every feature: "number", "category", "time" or "text".
     target : str
@@ -116,7 +115,7 @@ class ARFFStream(TableStream):
     missing : str or float
         Rule for missing values.
     as_frame : bool
-        Whether chunks hold frames.
+        Whether chunks contain frames.
     encoding : str
         How the file encodes characters.
 
@@ -127,8 +126,8 @@ class ARFFStream(TableStream):
         the same name, the files have other attributes than the first, or a parameter is out of
         range.
     StreamError
-        While iterating: for a row of another width, a value that is not declared or not of its
-        type, an index of a sparse row that is out of range, a quote that is not closed. Says file
+        While iterating: for a row with the wrong number of values, a value that is not declared or
+        of the wrong type, a sparse index out of range, or an unclosed quote. The message names file
         and line, or row and column.
 
     See Also
@@ -139,17 +138,17 @@ class ARFFStream(TableStream):
 
     Notes
     -----
-    A question mark without quotes, or nothing, is a missing value. A percent sign without quotes
-    begins a comment, up to the end of its line. Values with commas, percent signs, spaces or quotes
-    stand in single or double quotes, with a backslash before a quote. Commas separate values, or
-    tabs; one more behind the last value, as MOA writes it, is no value. Dates are days, or seconds
-    since 1970-01-01, as their pattern has hours or not; they are read as ISO writes them
-    (``2020-01-31T13:30:00``), and dates of another pattern by "time_format".
+    An unquoted question mark, or nothing, is a missing value. An unquoted percent sign begins a
+    comment, up to the end of the line. Values with commas, percent signs, spaces or quotes must be
+    in single or double quotes, with a backslash before a quote. Values are separated by commas or
+    tabs; a trailing separator, as MOA writes it, is ignored. Dates become days since 1970-01-01, or
+    seconds if their pattern has hours; they are read in ISO format (``2020-01-31T13:30:00``), or as
+    "time_format" says.
 
-    In a sparse row (``{1 0.5, 3 up}``) what is not named is 0, and for a nominal attribute its
-    first value, whose code is 0; texts and dates that are not named are missing. Features are then
-    a CSR matrix, where missing values are stored as NaN. Weights of rows behind them (``{5}``) and
-    relational attributes are refused; weights of attributes have no meaning here.
+    In a sparse row (``{1 0.5, 3 up}``), omitted numbers are 0 and omitted nominal attributes have
+    their first value, whose code is 0; omitted texts and dates are missing. Features are then a CSR
+    matrix, in which missing values are stored as NaN. Row weights after a row (``{5}``) and
+    relational attributes are rejected; attribute weights are ignored.
 
     Examples
     --------
@@ -200,9 +199,9 @@ class ARFFStream(TableStream):
                 name in (*self.nominal, *self.numeric) or kind in (STRING, DATE)
             ):
                 raise ValueError(
-                    f"Column {name!r} is named in nominal= or numeric=, or holds texts or dates, "
-                    "and in the CSR matrix of a sparse file it cannot be a feature. Leave it out "
-                    "with exclude=, or pass as_frame=True."
+                    f"Column {name!r} is named in nominal= or numeric=, or contains texts or "
+                    "dates, so it cannot be a feature in the CSR matrix of a sparse file. Leave "
+                    "it out with exclude=, or pass as_frame=True."
                 )
         return True
 
@@ -264,7 +263,7 @@ class ARFFStream(TableStream):
             return texts.cast(kind)
         except pa.ArrowInvalid:
             wanted = (
-                "a date as ISO writes it. Say how it is written, in "
+                "a date in ISO format. Give its format in "
                 f"options={{'time_format': {{{one.name!r}: '%d.%m.%Y'}}}}"
             )
             raise misfit(texts, texts, kind, one.name, first_row, wanted) from None
@@ -333,7 +332,7 @@ def _opened(storage: FileSystem, file: str, encoding: str) -> tuple[Header, Iter
             raise ValueError(f"{file}, line {number}: {error}") from error
     if not attributes:
         raise ValueError(
-            f"{file} cannot be read as an ARFF file: it declares no @attribute above @data."
+            f"{file} cannot be read as an ARFF file: it declares no @attribute before @data."
         )
     check_no_name_twice([one.name for one in attributes], file)
     first = next(lines, None)
@@ -371,7 +370,7 @@ def _attribute(line: str) -> Attribute:
         values = arff_values(kind[1:-1].rstrip().removesuffix(","))
         if None in values or len(set(values)) < len(values):
             raise ValueError(
-                f"the values of {name!r} hold an empty one, a '?' without quotes, or one twice."
+                f"the values of {name!r} contain an empty one, an unquoted '?', or a duplicate."
             )
         return Attribute(name, NOMINAL, tuple(values))
     if kind.lower() not in _KINDS:

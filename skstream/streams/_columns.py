@@ -135,7 +135,7 @@ def _refuse_lost_digits(found: Any, texts: Any, name: str) -> None:
     for text in texts.drop_null().to_pylist():
         if text.lstrip("-").isdecimal() and int(float(text)) != int(text):
             raise ValueError(
-                f"Column {name!r} holds {text}, a whole number which would lose digits as a float. "
+                f"Column {name!r} holds {text}, a whole number that would lose digits as a float. "
                 f"If it is a label, pass nominal=[{name!r}]; if a number, numeric=[{name!r}]."
             )
 
@@ -147,7 +147,7 @@ def check_roles(roles: dict[str, str], used: dict[str, str]) -> None:
     for key, name in used.items():
         if roles[name] in refused.get(key, ()):
             held = {TIME: "times", NOMINAL: "categories"}[roles[name]]
-            how = " If these are times, say how they are written, options={'time_format': ...}: "
+            how = " If these are times, give their format, options={'time_format': ...}: "
             how = f"{how}{_WRITTEN}." if refused[key] == {NOMINAL} else ""
             raise TypeError(f"{key} names the column {name!r}, which holds {held}.{how}")
 
@@ -227,8 +227,8 @@ def time_formats(given: Any, columns: Iterable[str]) -> dict[str, str]:
             has, needed = ("%p", "%I") if "%p" in written else ("%I", "%p")
             raise ValueError(
                 f"time_format={written!r} has {has}, which needs {needed}: without it, half of the "
-                "times would be read as others. Hours from 1 to 12 are %I with %p (AM or PM), and "
-                "those from 0 to 23 are %H alone."
+                "times would be misread. Hours from 1 to 12 are %I with %p (AM or PM), and those "
+                "from 0 to 23 are %H alone."
             )
     if given and not formats:  # no column is named as a time
         raise ValueError(f"Name the column of these times: time_format={{'COLUMN': {given!r}}}.")
@@ -242,7 +242,7 @@ def warn_of_unit(times: Any, written: str, name: str) -> None:
     if len(known) and ((first <= known) & (known < last)).all():
         warn(
             f"All numbers in column {name!r} are times in 1970 as time_format={written!r} reads "
-            f"them, as {known[-1]}. If they are of today, name their unit: seconds since 1970 have "
+            f"them, as {known[-1]}. If they are current, give their unit: seconds since 1970 have "
             "10 digits ('s'), then there are 13 ('ms'), 16 ('us') or 19 ('ns')."
         )
 
@@ -264,7 +264,7 @@ def written_times(column: Any, written: str, name: str, first_row: int) -> Any:
         except (ValueError, ArithmeticError):
             row = first_row + column.to_pylist().index(value)
             words = f"Row {row} has {str(value)!r} in column {name!r}"
-            raise ValueError(f"{words}, which time_format={written!r} does not read.") from None
+            raise ValueError(f"{words}, which does not match time_format={written!r}.") from None
         zone, time = (None, time.replace(tzinfo=UTC)) if time.tzinfo is None else ("UTC", time)
         found.append((time - _EPOCH) // timedelta(microseconds=1))
     return pa.array(found, pa.timestamp("us", zone)).take(coded.indices)

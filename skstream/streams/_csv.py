@@ -19,23 +19,24 @@ _WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.{0,60})",
 
 
 class CSVStream(TableStream):
-    r"""Stream of a CSV file, or of several in the natural order of their names, or as given.
+    r"""Stream of one or several CSV files.
 
-    Files are read block by block, again at every pass, and never whole; the rules are those of
+    Files are read block by block at every pass, never as a whole; the rules are those of
     `ParquetStream`. Files ending in ``.gz`` are decompressed while they are read. Needs pyarrow.
 
     Parameters
     ----------
     path : str, path-like, or list of them
         Path or URI (as ``"s3://bucket/folder"``) of a file, or of a folder of ``*.csv`` and
-        ``*.csv.gz`` files with the same columns; or of files in the order in which they are to be
-        read. Row order is time order. A folder is read in the natural order of names (part.2 before
+        ``*.csv.gz`` files with the same columns; or a list of files in reading order. The order of
+        rows is their order in time. A folder is read in the natural order of names (part.2 before
         part.10), which the attribute `files` shows; files that begin with ".", "_" or "~" are left
         out. URIs are percent-encoded: a space is ``%20``, a ``#`` of a name ``%23``.
     target : str
         Column of the labels or targets.
     nominal : list of str, default=None
-        Columns to read as categories even if they hold numbers; columns of texts always are.
+        Columns to read as categories even if they contain numbers; text columns always are
+        categories.
     numeric : list of str, default=None
         Columns to read as numbers even if they look like categories.
     columns : list of str, default=None
@@ -44,41 +45,41 @@ class CSVStream(TableStream):
     exclude : list of str, default=None
         Columns that are not features.
     text : str or list of str, default=None
-        Columns of texts to be read as they are, for a vectorizer; see `ParquetStream`. What
-        `null_values` names becomes an empty text, too.
+        Text columns to be read as plain texts, for a vectorizer; see `ParquetStream`. `null_values`
+        become empty texts, too.
     max_categories : int, default=None
-        Largest number of categories of a feature: a column of more values is refused, also one in
-        `nominal`. None: 1000 different texts, as more are free text or an identifier; columns in
-        `nominal` are taken as they are.
+        Largest number of categories of a feature: a column with more values is an error, even one
+        in `nominal`. None: 1000 different texts, since more suggest free text or an identifier; no
+        limit for columns in `nominal`.
     as_frame : bool, default=False
         If False, `X` is a float64 array, and nominal features are codes: positions in `categories`.
         If True, `X` is a pandas frame, and nominal features are categorical.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     roles : dict of str to str, default=None
-        Columns of meta data, by what they say: any of "sample_weight", "arrival", "label_time"
-        and "id", as ``{"arrival": "when"}``. Dates and timestamps become ``datetime64``;
-        a gap is NaN or NaT.
+        Columns with meta data: any of "sample_weight", "arrival", "label_time" and "id", as
+        ``{"arrival": "when"}``. Dates and timestamps become ``datetime64``; a missing value is NaN
+        or NaT.
     options : dict, default=None
-        How the files are read, as ``{"delimiter": ";", "decimal": ","}``, with any of these keys.
+        Reading options, such as ``{"delimiter": ";", "decimal": ","}``, with any of these keys.
 
         - "delimiter" (","): character between the values.
-        - "decimal" ("."): character before the decimals of a number.
-        - "null_values" (None): texts that stand for a missing value. None: nothing at all and
-          ``?``; in columns of numbers, times and booleans also ``NA``, ``N/A``, ``NaN``, ``nan``,
-          ``null`` and ``NULL``, which are texts like others in a column of texts.
+        - "decimal" ("."): the decimal separator.
+        - "null_values" (None): texts that mean a missing value. None: the empty text and ``?``; in
+          columns of numbers, times and booleans also ``NA``, ``N/A``, ``NaN``, ``nan``, ``null``
+          and ``NULL``, which are ordinary texts in a text column.
         - "missing" ("nan"): how a missing value in a feature is read; see `ParquetStream`.
-        - "header" (True): whether the first line holds the names of the columns. If False, they are
+        - "header" (True): whether the first line contains the column names. If False, they are
           called "f0", "f1", and so on.
         - "encoding" ("utf-8"): how the file encodes characters.
-        - "sort_by" (None): column of times or numbers in whose order the rows come, equal ones as
-          in the file, and those without it last; all rows are then in memory. None: the order of
-          the file, with a warning if the only column of dates goes back. False: that order, and no
-          warning.
-        - "time_format" (None): how columns of times are written, where that is not
-          ``2020-01-31 13:30``: a format of ``strptime``, as ``"%d/%m/%Y"`` or ``"%m/%d/%Y %I:%M
-          %p"``, or what numbers since 1970 (UTC) count, "s", "ms", "us" or "ns"; of the columns of
-          arrival and label times, or a dict by column.
+        - "sort_by" (None): column of times or numbers by which to sort the rows, equal ones as in
+          the file, and missing ones last; all rows are then held in memory. None: the order of the
+          file, with a warning if the only date column goes back. False: the order of the file
+          without a warning.
+        - "time_format" (None): format of time columns, if it is not ``2020-01-31 13:30``: a
+          ``strptime`` format such as ``"%d/%m/%Y"`` or ``"%m/%d/%Y %I:%M %p"``, or the unit of
+          numbers since 1970 (UTC), "s", "ms", "us" or "ns"; one for the columns of arrival and
+          label times, or a dict by column.
         - "filesystem" (None): where the paths are; see `ParquetStream`.
 
     Attributes
@@ -86,7 +87,7 @@ class CSVStream(TableStream):
     files : list of str
         Absolute paths or URIs of the files, in the order in which they are read.
     path : str or list of str
-        Absolute path or URI of the file; all of `files` where there are several.
+        Absolute path or URI of the file; the list `files` if there are several.
     kinds : dict of str to str
         Kind of every feature: "number", "category", "boolean", "time" or "text".
     target : str
@@ -96,24 +97,24 @@ class CSVStream(TableStream):
     missing : str or float
         Rule for missing values.
     as_frame : bool
-        Whether chunks hold frames.
+        Whether chunks contain frames.
 
     Raises
     ------
     ValueError
         If a column is not in the file, two columns have the same name, the files have other columns
-        than the first, or a parameter is out of range. While iterating: for a column of texts that
-        are numbers written with a decimal comma, or few texts among numbers, for one of more than
-        `max_categories` texts, for labels that are whole numbers and would lose digits, and for
-        missing values under ``{"missing": "error"}``.
+        than the first, or a parameter is out of range. While iterating: for a text column with
+        numbers written with a decimal comma, with few texts among numbers, or with more than
+        `max_categories` texts; for whole-number labels that would lose digits; and for missing
+        values with ``{"missing": "error"}``.
     StreamError
-        While iterating: for a row that does not fit the columns or their types, or a file that
-        cannot be read further. Says which file and row.
+        While iterating: for a row that does not fit the columns or their types, or if reading a
+        file fails. The message names file and row.
 
     Warns
     -----
     UserWarning
-        At the first pass, if the only column of dates goes back: see "sort_by".
+        At the first pass, if the only date column goes back: see "sort_by".
 
     See Also
     --------
@@ -122,11 +123,11 @@ class CSVStream(TableStream):
 
     Notes
     -----
-    Types are those of the first megabyte of the first file (ISO dates and times are recognised).
-    The categories of a nominal column are its sorted values, found in a pass over the file; where
-    all of them are numbers, they are sorted by value. Row 0 is the first below the header. Features
-    are floats: whole numbers beyond 2**53 lose their last digits there, not as labels or
-    identifiers. Columns that hold labels or numbers with their own values are read as texts first.
+    Types are inferred from the first megabyte of the first file (ISO dates and times are
+    recognised). The categories of a nominal column are its sorted values, found in a pass over the
+    file; if all of them are numbers, they are sorted by value. Row 0 is the first row below the
+    header. Features are floats: whole numbers beyond 2**53 lose their last digits as features, but
+    not as labels or identifiers.
 
     Examples
     --------
@@ -145,12 +146,12 @@ class CSVStream(TableStream):
     suffixes = (".csv", ".csv.gz")
     _finds_types = True
     _about_texts = (
-        "Name marks of missing values in options={'null_values': [...]}, and a decimal comma or "
-        "point in options={'decimal': ...}; take separators of thousands out of the file."
+        "List marks of missing values in options={'null_values': [...]}, and a decimal comma or "
+        "point in options={'decimal': ...}; remove thousands separators from the file."
     )
     _about_names = (
-        " How the file is written is said by options={'delimiter': ';'}, say, or, if it has no "
-        "line of names, {'header': False}: the columns are then called f0, f1, and so on."
+        " Describe the format with, for example, options={'delimiter': ';'}, or, without a header "
+        "line, {'header': False}: the columns are then called f0, f1, and so on."
     )
 
     default_options: ClassVar[dict[str, Any]] = {
@@ -168,7 +169,7 @@ class CSVStream(TableStream):
         self.header = options["header"]
         if not isinstance(self.header, bool):
             raise TypeError(
-                f"header must be True if the first line holds names, else False. Got "
+                "header must be True if the first line contains names, else False. Got "
                 f"{self.header!r} instead."
             )
         self.encoding = check_encoding(options["encoding"])
@@ -267,8 +268,8 @@ class CSVStream(TableStream):
             is_open = rest and n > 1 and str(value).endswith(("\n", "\r"))
             if is_open and all(line.count(self.delimiter) == n - 1 for line in rest):
                 raise ValueError(
-                    f"the value of column {name!r} in the last row holds {len(rest):,} whole rows: "
-                    f"the quote before {begin[:60]!r} is not closed."
+                    f"the value of column {name!r} in the last row contains {len(rest):,} whole "
+                    f"rows: the quote before {begin[:60]!r} is not closed."
                 )
 
     def _explained(self, file: str, message: str) -> str:
@@ -279,15 +280,22 @@ class CSVStream(TableStream):
             kind = "number" if name in self._empty else self._roles.get(name, "value")
             return (
                 f"Row {first + int(found[2])} has the text {found[3]!r} in column {name!r}, which "
-                f"is no {kind}, as numeric= or the first rows of {self.files[0]} say. A column of "
-                "mixed values can be named in nominal=, and marks of missing values in "
+                f"is not a {kind}, as numeric= or the first rows of {self.files[0]} require. List "
+                "columns of mixed values in nominal=, and marks of missing values in "
                 "options={'null_values': [...]}."
             )
         if found := _WIDTH.search(message):
+            other = next((sign for sign in ";\t|" if sign in found[4]), None)
+            if other is not None and other != self.delimiter:
+                advice = f"options={{'delimiter': {other!r}}} if {other!r} separates the values"
+                return (
+                    f"row {first + int(found[1])} is {found[4]!r}. Pass {advice}, and "
+                    "'decimal': ',' with it if numbers have a decimal comma."
+                )
             return (
-                f"row {first + int(found[1])} has {found[3]} values, and there are {found[2]} "
-                f"columns: {found[4]!r}. A value that holds the delimiter needs quotes, and a "
-                "quote another that closes it; lines that are no rows have to be taken out."
+                f"row {first + int(found[1])} has {found[3]} values, but there are {found[2]} "
+                f"columns: {found[4]!r}. Values that contain the delimiter must be quoted, quotes "
+                "must be closed, and lines that are not rows must be removed."
             )
         return message
 

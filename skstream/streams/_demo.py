@@ -18,9 +18,9 @@ _NOISE = 0.35
 def make_demo_stream(n_rows: int = 20_000, *, random_state: int = 0) -> ArrayStream:
     """Make a small stream with temporal dependence and one abrupt drift.
 
-    It shows what can mislead an evaluation: most labels repeat the one before, so that naive Bayes
+    It shows what can mislead an evaluation: most labels repeat the previous one, so naive Bayes
     looks useful although it is worse than predicting the previous label, and the relation between
-    features and label changes half-way, so that a model must adapt.
+    features and label changes half-way, so a model must adapt.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def make_demo_stream(n_rows: int = 20_000, *, random_state: int = 0) -> ArrayStr
     has the prior 4/7, and 86 % of the labels equal their predecessor. The demand is a daily wave of
     48 rows plus first-order autoregressive noise. The price is the demand, plus .5 for "UP" or
     minus .5 for "DOWN", plus noise; from row ``n_rows // 2`` on it is *minus* the demand, plus the
-    same. So the label is visible after the demand is subtracted (added, after the drift): a linear
-    model learns that, naive Bayes cannot. The price change shows the moments at which the label
-    changes; the last feature holds no information.
+    same. So the label shows when the demand is subtracted (added, after the drift): a linear model
+    can learn this, naive Bayes cannot. The price change shows the moments at which the label
+    changes; the last feature contains no information.
 
     Examples
     --------

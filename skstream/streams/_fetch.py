@@ -50,15 +50,15 @@ class Known:
         if len(texts) != self.n_rows:
             wrong = f"it has {len(texts):,} rows instead of {self.n_rows:,}"
         elif self.labels not in (None, sha256("\n".join(texts).encode()).hexdigest()):
-            wrong = "its labels, or their order, are others"
+            wrong = "its labels, or their order, differ"
         elif not self.counts.items() <= Counter(texts).items():
-            wrong = f"its labels are others: {dict(Counter(texts))} instead of {self.counts}"
+            wrong = f"its labels differ: {dict(Counter(texts))} instead of {self.counts}"
         elif "".join(texts[: len(self.beginning)]) != self.beginning:
-            wrong = "its rows are in another order"
+            wrong = "its rows are in a different order"
         if wrong:
             raise ValueError(
-                f"What {self.host} gave as {self.name!r} is not the stream that the literature "
-                f"uses: {wrong}. If a download was broken off, delete its folder in "
+                f"What {self.host} gave as {self.name!r} is not the stream used in the literature: "
+                f"{wrong}. If the download was interrupted, delete its folder in "
                 f"{get_data_home(data_home)!r} and try again."
             )
 
@@ -120,15 +120,15 @@ def fetch_electricity(
     45,312 half-hours from May 1996 to December 1998, 8 features (normalised, as MOA has them), the
     labels "UP" and "DOWN": whether the price of the row is above its mean over the 48 rows before.
 
-    That is no forecast: the label is read off the row's own column ``nswprice`` (in all 45,264 rows
-    that have 48 before them; "the next price is higher" agrees in 46 %). Experiments in the
-    literature use five inputs, ``day``, ``period``, ``nswdemand``, ``vicdemand`` and ``transfer``:
-    pass them as `columns`.
+    This is not a forecast: the label can be computed from the column ``nswprice`` itself (in all
+    45,264 rows that have 48 before them; "the next price is higher" agrees in 46 %). Experiments in
+    the literature use five inputs, ``day``, ``period``, ``nswdemand``, ``vicdemand`` and
+    ``transfer``: pass them as `columns`.
 
     Parameters
     ----------
     data_home : str or path-like, default=None
-        Folder of the downloads; None: scikit-learn's, ``~/scikit_learn_data``.
+        Folder for downloads; None: scikit-learn's, ``~/scikit_learn_data``.
     as_frame : bool, default=False
         If False, `X` is a float64 array, and nominal features are codes: positions among their
         declared values. If True, `X` is a pandas frame, and nominal features are categorical.
@@ -140,19 +140,20 @@ def fetch_electricity(
     Returns
     -------
     ArrayStream
-        All rows, in the order of time.
+        All rows, in order of time.
 
     Raises
     ------
     OSError
-        If the stream is neither in the folder nor can be downloaded.
+        If the stream is not in the folder and cannot be downloaded.
     ValueError
-        If what was downloaded has another number of rows, or other labels, or another order.
+        If the download has a different number of rows, other labels, or another order.
 
     Notes
     -----
     OpenML data set 151, by scikit-learn's ``fetch_openml``, which downloads it once. The labels
-    depend on each other: 85.3 % equal the one before, which `Persistent` answers (Zliobaite 2013).
+    depend on each other: 85.3 % equal the previous one, which `Persistent` predicts (Zliobaite
+    2013).
 
     References
     ----------
@@ -172,10 +173,10 @@ def fetch_electricity(
 def fetch_poker(
     *, data_home: Any = None, as_frame: bool = False, chunk_size: int = 65536
 ) -> ArrayStream:
-    """Fetch the Poker stream: what a hand of five cards is worth.
+    """Fetch the Poker stream: the value of a hand of five cards.
 
-    829,201 hands in the order in which MOA has them (poker-lsn: sorted by suit and rank, without
-    doubles), which makes a drift of the features; 10 features, labels "0" to "9".
+    829,201 hands in MOA's order (poker-lsn: sorted by suit and rank, without duplicates), which
+    makes the features drift; 10 features, labels "0" to "9".
 
     Parameters
     ----------
@@ -194,15 +195,15 @@ def fetch_poker(
     Raises
     ------
     OSError
-        If the stream is neither in the folder nor can be downloaded.
+        If the stream is not in the folder and cannot be downloaded.
     ValueError
-        If what was downloaded has another number of rows, or other labels, or another order.
+        If the download has a different number of rows, other labels, or another order.
 
     Notes
     -----
-    OpenML data set 155, by scikit-learn's ``fetch_openml``, which reads the file anew at every
-    call (about ten seconds). The order is not one of time: 74.5 % of
-    the labels equal the one before.
+    OpenML data set 155, by scikit-learn's ``fetch_openml``, which reads the file again at every
+    call (about ten seconds). The order is not temporal: 74.5 % of the labels equal the previous
+    one.
 
     References
     ----------
@@ -242,16 +243,15 @@ def fetch_airlines(
     Raises
     ------
     OSError
-        If the stream is neither in the folder nor can be downloaded.
+        If the stream is not in the folder and cannot be downloaded.
     ValueError
-        If what was downloaded has another number of rows, or other labels, or begins otherwise.
+        If the download has a different number of rows, other labels, or other first labels.
 
     Notes
     -----
-    OpenML data set 1169, by scikit-learn's ``fetch_openml``, which reads the file anew at every
-    call (about ten seconds). Checked are the number of rows, how
-    often each label comes, and the first labels; a hash of all labels, as the other streams have
-    it, is not known.
+    OpenML data set 1169, by scikit-learn's ``fetch_openml``, which reads the file again at every
+    call (about ten seconds). The number of rows, the frequency of each label and the first labels
+    are checked; unlike for the other streams, a hash of all labels is not known.
 
     References
     ----------
@@ -269,9 +269,9 @@ def fetch_airlines(
 def fetch_covertype(
     *, data_home: Any = None, as_frame: bool = False, chunk_size: int = 65536
 ) -> ArrayStream:
-    """Fetch the Covertype stream: which trees grow on a piece of land.
+    """Fetch the Covertype stream: the type of forest on a plot of land.
 
-    581,012 pieces of land of 30 x 30 metres, 54 features, labels 1 to 7, in the order of the file.
+    581,012 plots of 30 x 30 metres, 54 features, labels 1 to 7, in the order of the file.
 
     Parameters
     ----------
@@ -290,14 +290,14 @@ def fetch_covertype(
     Raises
     ------
     OSError
-        If the stream is neither in the folder nor can be downloaded.
+        If the stream is not in the folder and cannot be downloaded.
     ValueError
-        If what was downloaded has another number of rows, or other labels, or another order.
+        If the download has a different number of rows, other labels, or another order.
 
     Notes
     -----
-    By scikit-learn's ``fetch_covtype``. Neighbouring rows are alike: 95.1 % of the labels equal the
-    one before.
+    By scikit-learn's ``fetch_covtype``. Neighbouring rows are similar: 95.1 % of the labels equal
+    the previous one.
 
     References
     ----------
@@ -341,14 +341,14 @@ def fetch_kddcup99(
     Raises
     ------
     OSError
-        If the stream is neither in the folder nor can be downloaded.
+        If the stream is not in the folder and cannot be downloaded.
     ValueError
-        If what was downloaded has another number of rows, or other labels, or another order.
+        If the download has a different number of rows, other labels, or another order.
 
     Notes
     -----
     By scikit-learn's ``fetch_kddcup99``. Attacks come in long blocks: 99.9 % of the labels equal
-    the one before, so that accuracy alone says nothing here.
+    the previous one, so accuracy alone means nothing here.
 
     References
     ----------

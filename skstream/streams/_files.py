@@ -88,7 +88,7 @@ class FileStream(Stream):
     def _broken(self, file: str, row: int, error: Exception) -> StreamError:
         """Return the error of a file that cannot be read beyond a row."""
         return StreamError(
-            f"{file} cannot be read on after its first {row - self._first_rows[file]:,} rows (row "
+            f"{file} cannot be read after its first {row - self._first_rows[file]:,} rows (row "
             f"{row} of the stream): {error}",
             row,
             file,
@@ -160,10 +160,11 @@ class FileSystem:
             yield
         except FileNotFoundError as error:
             raise FileNotFoundError(
-                f"There is no file {name!r} in process {os.getpid()} on {gethostname()}, though it "
-                "was there when the stream was made. Worker processes open files themselves, each "
-                "on its own machine, and files in memory belong to one process: put them where all "
-                "see them under the same name. Otherwise it was removed since."
+                f"There is no file {name!r} in process {os.getpid()} on {gethostname()}, although "
+                "it existed when the stream was made. Worker processes open files themselves, "
+                "each on its own machine, and files in memory belong to one process: put them "
+                "where all processes find them under the same name. Otherwise the file has been "
+                "removed."
             ) from error
 
     def contents(self) -> list[tuple[int, int | None]]:
@@ -226,7 +227,7 @@ def find(path: Paths, suffixes: Iterable[str], filesystem: Any = None) -> FileSy
     else:
         system = None if filesystem is None else _checked(filesystem)
         if "" in names and (system is None or system.type_name != "subtree"):
-            raise ValueError("The path of a file or folder is empty. Write '.' for this folder.")
+            raise ValueError("The path of a file or folder is empty. Use '.' for this folder.")
         if system is None or system.type_name == "local":
             names = list(map(os.path.abspath, names))
         found = FileSystem(dict(zip(names, names, strict=True)), system)
@@ -238,14 +239,14 @@ def find(path: Paths, suffixes: Iterable[str], filesystem: Any = None) -> FileSy
             found.files = _in_folder(found.system, name, place, tuple(suffixes))
         elif kind == "other":
             raise ValueError(
-                f"{name!r} is no file but a pipe or a device, which can be read only once, and "
-                "files are read several times. Write its rows into a file."
+                f"{name!r} is not a file but a pipe or a device, which can be read only once, but "
+                "files are read several times. Write its rows to a file."
             )
         elif kind != "file":
             more = "or folder" if one else ""
             raise FileNotFoundError(
                 f"There is no file {more} {name!r}.".replace("  ", " ")
-                + ("" if one else " A list names files; a folder is given alone.")
+                + ("" if one else " A list must name files; pass a folder on its own.")
             )
     return found
 
@@ -264,25 +265,24 @@ def _of_uris(names: list[str], filesystem: Any) -> FileSystem:
     first = shown_uri(next(filter(is_uri, names)))
     if filesystem is not None:
         raise ValueError(
-            f"{first!r} is a URI, which says its file system itself. Leave out the "
-            f"option filesystem, or give the path on that file system, such as 'bucket/folder'."
+            f"{first!r} is a URI, which already names its file system. Leave out the option "
+            "filesystem, or give the path on that file system, such as 'bucket/folder'."
         )
     places = {}
     for name in names:
         if not is_uri(name):
-            raise ValueError(f"{name!r} is a path and {first!r} a URI. Give all as URIs.")
+            raise ValueError(f"{name!r} is a path, but {first!r} is a URI. Pass all as URIs.")
         # Some file systems drop the rest of the name behind these signs without a word.
         for sign in "#" if _WITH_QUERY.match(name) else "#?":
             if sign in name:
                 raise ValueError(
-                    f"{shown_uri(name)!r} holds {sign!r}, which is no part of a name in a URI. "
-                    f"Write {quote(sign)}, or pass options={{'filesystem': ...}} and the plain "
-                    "path."
+                    f"{shown_uri(name)!r} holds {sign!r}, which is not allowed in a URI. Write "
+                    f"{quote(sign)}, or pass options={{'filesystem': ...}} and the plain path."
                 )
         if name.split("/")[:3] != names[0].split("/")[:3]:
             raise ValueError(
-                f"{shown_uri(name)!r} and {first!r} are on two file systems. The files of a stream "
-                f"must be on one."
+                f"{shown_uri(name)!r} and {first!r} are on different file systems. The files of a "
+                "stream must be on one."
             )
         places[shown_uri(name)] = _of_uri(name)[1]
     return FileSystem(places, uri=names[0])
@@ -297,9 +297,9 @@ def _of_uri(uri: str) -> tuple[Any, str]:
     except pa.ArrowInvalid as error:
         if "Unrecognized filesystem type" not in str(error):
             raise ValueError(
-                f"{shown!r} is no URI of a file or folder: {shown_uri(str(error))}. Spaces, "
-                "umlauts and signs with a meaning in URIs are percent-encoded, as %20 (by "
-                "urllib.parse.quote). Write it so, or pass options={'filesystem': ...} and the "
+                f"{shown!r} is not the URI of a file or folder: {shown_uri(str(error))}. Spaces, "
+                "umlauts and reserved characters must be percent-encoded in URIs, such as %20 (by "
+                "urllib.parse.quote). Encode it, or pass options={'filesystem': ...} and the "
                 "plain path."
             ) from error
     except pa.ArrowNotImplementedError:  # pyarrow was built without it
@@ -337,7 +337,7 @@ def _kind_of(system: Any, name: str, path: str) -> str:
     try:
         return known.get(system.get_file_info(path).type, "other")
     except OSError as error:
-        raise OSError(f"{name} cannot be looked up: {error}") from error
+        raise OSError(f"{name} cannot be accessed: {error}") from error
 
 
 def _in_folder(system: Any, name: str, path: str, suffixes: tuple[str, ...]) -> dict[str, str]:
@@ -355,8 +355,8 @@ def _in_folder(system: Any, name: str, path: str, suffixes: tuple[str, ...]) -> 
     ]
     if not bases:
         raise FileNotFoundError(
-            f"The folder {name!r} holds no file *{' or *'.join(suffixes)}. Folders in it are not "
-            "read: give a list of the files in them, in the order of their rows in time."
+            f"The folder {name!r} contains no file *{' or *'.join(suffixes)}. Subfolders are not "
+            "read: pass a list of their files, in the order of their rows in time."
         )
     if not is_uri(name):
         return {found[base]: found[base] for base in bases}

@@ -47,7 +47,7 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
     for path in paths:
         if shown_uri(path) != path:
             raise ValueError(
-                "A URI holds a password, which others could read on the command line. Leave it "
+                "A URI contains a password, which others could see on the command line. Leave it "
                 "out: file systems find credentials in their settings and environment variables."
             )
     endings = [end for ends, _ in _KINDS.values() for end in ends]
@@ -70,12 +70,12 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
     if target is not None:
         options["target"] = target
     elif "target" in signature(opened).parameters:
-        raise ValueError(f"{files[0]} is {kind} file: name the column of its labels with target=.")
+        raise ValueError(f"{files[0]} is {kind} file: pass the column of its labels as target=.")
     known = {*signature(opened).parameters, *opened.default_options}
     for name in options.keys() - known:
         raise ValueError(
-            f"{name}= is no parameter of streams of files such as {files[0]}, which is {kind} file."
-            f"{did_you_mean(name, known)}"
+            f"{name}= is not a parameter of streams of files such as {files[0]}, which is {kind} "
+            f"file.{did_you_mean(name, known)}"
         )
     if _without_packing(files[0]).endswith(".tsv"):
         options.setdefault("delimiter", "\t")

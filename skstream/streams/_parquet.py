@@ -18,42 +18,41 @@ _REMOTE_BUFFER = 1 << 20
 
 
 class ParquetStream(TableStream):
-    """Stream of a Parquet file, or of several in the natural order of their names, or as given.
+    """Stream of one or several Parquet files.
 
-    Files are read in pieces of at most `chunk_size` rows, again at every pass, and never whole. The
-    object holds the path and the names, not the data: its pickle is small, and a worker on another
-    machine that has access to the same folder opens the files itself. Needs pyarrow.
+    Files are read in pieces of at most `chunk_size` rows at every pass, never as a whole. The
+    object holds the paths, not the data: its pickle is small, and a worker on another machine with
+    access to the same folder opens the files itself. Needs pyarrow.
 
     Parameters
     ----------
     path : str, path-like, or list of them
         Path or URI (as ``"s3://bucket/folder"``) of a file, or of a folder of ``*.parquet`` and
-        ``*.pq`` files with the same columns; or of files in the order in which they are to be read.
-        Row order is time order. A folder is read in the natural order of names (part.2 before
+        ``*.pq`` files with the same columns; or a list of files in reading order. The order of rows
+        is their order in time. A folder is read in the natural order of names (part.2 before
         part.10), which the attribute `files` shows; files that begin with ".", "_" or "~" are left
         out. URIs are percent-encoded: a space is ``%20``, a ``#`` of a name ``%23``.
     target : str
         Column of the labels or targets.
     nominal : list of str, default=None
-        Columns to read as categories whatever their type; columns of texts always are.
+        Columns to read as categories, whatever their type; text columns always are categories.
     numeric : list of str, default=None
-        Columns of texts, or of categories, that hold numbers and are to be read as such.
+        Columns of texts or categories that contain numbers, to be read as numbers.
     columns : list of str, default=None
         Feature columns, in this order. None takes all columns but the target, the columns named
         below, and those named in `exclude`.
     exclude : list of str, default=None
-        Columns that are not features. None takes what the file itself says: the columns under
+        Columns that are not features. None: as the file itself says, the columns under
         "exclude_from_features" in its metadata, and its own target if `target` is another column.
     text : str or list of str, default=None
-        Columns of texts to be read as they are, for a vectorizer. With ``as_frame=True`` they are
-        columns like the others. Otherwise it is one column, and `X` is the array of its texts,
-        without columns and without other features. A null becomes an empty text, or is an error
-        under ``{"missing": "error"}``.
+        Text columns to be read as plain texts, for a vectorizer. With ``as_frame=True`` they are
+        columns like the others. Otherwise it must be one column, and `X` is the one-dimensional
+        array of its texts, without other features. A null becomes an empty text, or is an error
+        with ``{"missing": "error"}``.
     max_categories : int, default=None
         Largest number of categories of a feature: a column of more values is refused, also one in
         `nominal`. None: 1000 different texts, as more are free text or an identifier; columns in
-        `nominal` are taken as they are. Columns that
-        the file itself declares nominal always are.
+        `nominal` have no limit, nor have columns that the file itself declares nominal.
     as_frame : bool, default=False
         If False, `X` is a float64 array, and nominal features are codes: positions in `categories`.
         If True, `X` is a pandas frame, and nominal features have a categorical dtype with all
@@ -61,30 +60,29 @@ class ParquetStream(TableStream):
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     roles : dict of str to str, default=None
-        Columns of meta data, by what they say: any of "sample_weight", "arrival", "label_time"
-        and "id", as ``{"arrival": "when"}``. Dates and timestamps become ``datetime64``;
-        a null is NaN or NaT.
+        Columns with meta data: any of "sample_weight", "arrival", "label_time" and "id", as
+        ``{"arrival": "when"}``. Dates and timestamps become ``datetime64``; a null is NaN or NaT.
     options : dict, default=None
-        How the files are read, with any of these keys.
+        Reading options, with any of these keys.
 
         - "missing" ("nan", "error" or a number): how a null, or a NaN, in a feature is read. "nan",
           the default: NaN. "error": an error that names row and column. A number: this number, and
           code -1 for a nominal feature. In a frame a missing category stays missing. Missing labels
-          always pass, as None or NaN.
+          are always passed on, as None or NaN.
         - "sort_by" (None), "time_format" (None): order of the rows, and how times are written; see
           `CSVStream`.
         - "filesystem" (of ``pyarrow.fs`` or fsspec): where the paths are. None, the default: the
           local disk, or for a URI what it names (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``,
           ``file://`` of pyarrow, others of fsspec), which every worker opens itself, with the
-          credentials of its machine. A file system given here is sent to the workers as it is, with
-          credentials if it holds some.
+          credentials of its machine. A file system given here is sent to the workers as it is,
+          including any credentials.
 
     Attributes
     ----------
     files : list of str
         Absolute paths or URIs of the files, in the order in which they are read.
     path : str or list of str
-        Absolute path or URI of the file; all of `files` where there are several.
+        Absolute path or URI of the file; the list `files` if there are several.
     kinds : dict of str to str
         Kind of every feature: "number", "category", "boolean", "time" or "text".
     target : str
@@ -94,24 +92,24 @@ class ParquetStream(TableStream):
     missing : str or float
         Rule for missing values.
     as_frame : bool
-        Whether chunks hold frames.
+        Whether chunks contain frames.
 
     Raises
     ------
     ValueError
         If a column is not in the file, two columns have the same name, the files have other columns
         than the first, or a parameter is out of range. While iterating: for a category that is not
-        declared, for texts that write numbers with a decimal comma, for a column of more
-        than `max_categories` texts, and for missing values under ``{"missing": "error"}``.
+        declared, for texts that are numbers with a decimal comma, for a column with more than
+        `max_categories` texts, and for missing values with ``{"missing": "error"}``.
     TypeError
         If a column has a type that is neither number, time nor category.
     StreamError
-        While iterating: if a file cannot be read further. Says which one, and at which row.
+        While iterating: if reading a file fails. The message names the file and the row.
 
     Warns
     -----
     UserWarning
-        At the first pass, if the only column of dates goes back: see "sort_by" of `CSVStream`.
+        At the first pass, if the only date column goes back: see "sort_by" of `CSVStream`.
 
     See Also
     --------
@@ -121,8 +119,8 @@ class ParquetStream(TableStream):
     Notes
     -----
     Integers, booleans (0 and 1) and decimals become float64; integers beyond 2^53 lose digits.
-    Dates are days, timestamps seconds since 1970-01-01 (UTC where a time zone is known), times of
-    day and durations seconds.
+    Dates become days and timestamps seconds since 1970-01-01 (UTC if a time zone is known), times
+    of day and durations become seconds.
 
     Dictionary and string columns are nominal. Their categories, and so the codes, come from (first
     that applies) the file's metadata under the key ``stream``, a JSON object with "nominal"

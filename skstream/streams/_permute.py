@@ -12,7 +12,7 @@ from skstream.utils._rows import as_rows, copy_rows
 
 
 def shuffle_rows(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-    """Shuffle the rows: features and labels stay together, all dependence on time is removed.
+    """Shuffle rows: features and labels stay together, temporal dependence is removed.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def shuffle_rows(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDAr
 
     See Also
     --------
-    shuffle_within_class : Keep the sequence of labels.
+    shuffle_within_class : Keeps the sequence of labels.
 
     Notes
     -----
@@ -53,7 +53,7 @@ def shuffle_rows(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDAr
 
 
 def shuffle_within_class(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-    """Permute the features among rows of the same class; the sequence of labels stays.
+    """Permute features among rows of the same class, keeping the sequence of labels.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def shuffle_within_class(X: Any, y: Any, *, random_state: Any = None) -> tuple[A
 
     See Also
     --------
-    shuffle_rows : Shuffle features and labels together.
+    shuffle_rows : Shuffles features and labels together.
 
     Notes
     -----

@@ -56,9 +56,9 @@ class LabelColumn:
     minus: str | None = None
 
     def __str__(self) -> str:
-        less = f", less its mean over the {self.window} rows before," if self.window > 1 else ""
+        less = f", minus its mean over the {self.window} rows before," if self.window > 1 else ""
         less = f", less {self.minus!r}," if self.minus is not None else less
-        less = ", less its value in the row before," if self.window == 1 else less
+        less = ", minus its value in the previous row," if self.window == 1 else less
         return f"{self.name!r}{less} gives the label in {100 * self.accuracy:.1f} % of the rows"
 
 
@@ -123,27 +123,27 @@ class LabelProfile:
     def advice(self) -> str:
         """What the profile means for baselines and models, in one or two sentences."""
         if len(self.classes) == 1:
-            return f"All {self.n_rows:,} labels are {self.classes[0]!s}: nothing can be learnt."
+            return f"All {self.n_rows:,} labels are {self.classes[0]!s}: there is nothing to learn."
         figures = f"P(T) = {self.persistence:.3f}, P(M) = {self.majority_prior:.3f}"
         if self._follows(max(self.majority_prior, self.persistence)):
             # Labels that alternate or form a cycle, whether or not they also repeat.
             return (
-                f"The labels depend on their past by more than repetition: the most frequent "
+                "The labels depend on their past by more than repetition: the most frequent "
                 f"successor of the previous label is right in P(S) = {self.succession:.3f} of the "
                 f"rows ({figures}). Wrap models in TemporallyAugmented or TemporalCorrection, and "
-                f"judge them against P(S): the majority and Persistent (kappa_m, kappa_temporal) "
-                f"are too easy to beat."
+                "compare them with P(S): the majority and Persistent (kappa_m, kappa_temporal) "
+                "are too easy to beat."
             )
         if self.temporal_dependence:
             text = (
-                f"The labels depend on their past ({figures}): judge models against Persistent "
-                f"(kappa_temporal, kappa_plus), and consider wrapping them in TemporalCorrection "
-                f"or TemporallyAugmented."
+                f"The labels depend on their past ({figures}): compare models with Persistent "
+                "(kappa_temporal, kappa_plus), and consider wrapping them in TemporalCorrection "
+                "or TemporallyAugmented."
             )
         else:
             text = (
                 f"Predicting the previous label does not beat the majority class ({figures}): "
-                f"judge models against the majority (kappa_m, kappa_plus)."
+                "compare models with the majority (kappa_m, kappa_plus)."
             )
         if abs(self.persistence - self.majority_prior) < 1 / np.sqrt(self.n_rows):
             text += f" The difference is within the sampling error of {self.n_rows:,} labels."
@@ -166,9 +166,9 @@ class LabelProfile:
 def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     """Profile the labels of a stream: majority, persistence, and memory beyond the last label.
 
-    A simple test, before any model is run, of whether to consider temporal dependence: yes if P(T)
-    exceeds P(M), for which a sample of some hundred labels is enough, or if the labels follow
-    another pattern than repetition, so that P(S) exceeds both.
+    A simple test, before running any model, of whether temporal dependence matters: it does if P(T)
+    exceeds P(M), for which a few hundred labels are enough, or if the labels follow a pattern other
+    than repetition, so that P(S) exceeds both.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     -----
     UserWarning
         If the label can be read from a column of a stream: a rule with one threshold on it, or on
-        its difference to its mean over some rows before, or to another column where both are times,
-        is nearly always right. It is learnt from 5,000 rows and judged by the 5,000 after them.
+        its difference to its mean over some rows before, or to another column if both are times, is
+        nearly always right. The rule is fitted on 5,000 rows and tested on the next 5,000.
 
     Notes
     -----
@@ -201,13 +201,13 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     are equal, i.e. the accuracies of the two baselines [1]_ (sections 4.2 and 7). P(S) comes from
     the matrix of transitions between consecutive labels: it is the accuracy of guessing the most
     frequent successor of the previous label. A cycle of k labels has P(M) = 1/k, P(T) = 0 and
-    P(S) = 1; independent labels have P(S) = P(M). Of two successors that are exactly as frequent,
-    the one judged is behind once its own row is left out, so neither counts as right: averaged over
-    streams this makes up for successors that lead by chance, but labels in a fixed order that gives
-    one class two successors (a, b, a, c, and so on) have a P(S) that is too low. For class i,
-    Delta(l) = P(y_t = i | y_{t-1} = ... = y_{t-l} = i) − P(y_t = i | y_{t-1} = ... = y_{t-l-1} = i)
-    is near 0 where a label further back adds nothing, and negative where it makes one more label of
-    the class likelier (section 6.8). Memory does not grow with the number of rows.
+    P(S) = 1; independent labels have P(S) = P(M). If two successors are exactly as frequent, the
+    one being judged is behind once its own row is left out, so neither counts as right: averaged
+    over streams this compensates for successors that lead by chance, but labels in a fixed order in
+    which one class has two successors (a, b, a, c, and so on) have a P(S) that is too low. For
+    class i, Delta(l) = P(y_t = i | y_{t-1} = ... = y_{t-l} = i) − P(y_t = i | y_{t-1} = ... =
+    y_{t-l-1} = i) is near 0 if a label further back adds nothing, and negative if it makes one more
+    label of the class likelier (section 6.8). Memory does not grow with the number of rows.
 
     References
     ----------
@@ -241,8 +241,9 @@ def words_of(found: tuple[LabelColumn, ...]) -> str:
     """Say which columns give the label, and what to do."""
     which = "; ".join(map(str, found[:5])) + (f"; and {len(found) - 5} more" * (len(found) > 5))
     return (
-        f"A column that is the label: {which}. A model that sees it reads the label off, and its "
-        "score is no forecast. Leave it out (exclude=) unless it is known before the label."
+        f"A column reveals the label: {which}. A model that sees it only copies the label, and its "
+        "score is not that of a forecast. Leave the column out (exclude=) unless it is known "
+        "before the label."
     )
 
 

@@ -41,25 +41,24 @@ class _Found(NamedTuple):
 
 
 class SVMLightStream(FileStream):
-    r"""Stream of an SVMlight (libsvm) file, or of several.
+    r"""Stream of one or several SVMlight (libsvm) files.
 
-    A line is ``label index:value index:value ...``; features that are not named are 0. Files are
-    read as scikit-learn reads them, but piece by piece, again at every pass, and never whole. `X`
-    is a CSR matrix and `y` is float64. Files ending in ``.gz`` or ``.bz2`` are decompressed while
-    they are read.
+    A line is ``label index:value index:value ...``; omitted features are 0. Files are read as by
+    scikit-learn, but piece by piece at every pass, never as a whole. `X` is a CSR matrix and `y` is
+    float64. Files ending in ``.gz`` or ``.bz2`` are decompressed while they are read.
 
     Parameters
     ----------
     path : str, path-like, or list of them
         Path or URI (as ``"s3://bucket/folder"``) of a file, or of a folder of ``*.svm``,
-        ``*.svmlight`` and ``*.libsvm`` files, also compressed; or of files in the order in which
-        they are to be read. Row order is time order. A folder is read in the natural order of
-        names (part.2 before part.10), which the attribute `files` shows.
+        ``*.svmlight`` and ``*.libsvm`` files, also compressed; or a list of files in reading order.
+        The order of rows is their order in time. A folder is read in the natural order of names
+        (part.2 before part.10), which the attribute `files` shows.
     n_features : int, default=None
         Number of features. None finds the largest index in a pass over the files.
     zero_based : bool or "auto", default="auto"
-        Whether the first feature has the index 0. "auto" takes 0 if a line names it, else 1, which
-        a pass over the files finds.
+        Whether the first feature has the index 0. "auto": 0 if any line has it, else 1, found in a
+        pass over the files.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     options : dict, default=None
@@ -70,17 +69,17 @@ class SVMLightStream(FileStream):
     files : list of str
         Absolute paths or URIs of the files, in the order in which they are read.
     path : str or list of str
-        Absolute path or URI of the file; all of `files` where there are several.
+        Absolute path or URI of the file; the list `files` if there are several.
     chunk_size : int
         Largest number of rows per chunk.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, or a file is empty or no text.
+        If a parameter is out of range, or a file is empty or not a text file.
     StreamError
         While iterating: for a line that does not have this form, indices that do not increase, or
-        an index beyond `n_features`. Says file, line and text.
+        an index beyond `n_features`. The message names file, line and text.
 
     See Also
     --------
@@ -89,9 +88,9 @@ class SVMLightStream(FileStream):
 
     Notes
     -----
-    What follows a ``#`` is a comment. Lines that are empty or hold a comment alone are no rows.
-    Give `n_features` and `zero_based` where the files are large: the pass that finds them reads
-    everything once. It also finds `n_rows` and `classes`.
+    Text after a ``#`` is a comment. Empty lines and pure comments are not rows. Pass `n_features`
+    and `zero_based` if the files are large: the pass that finds them reads everything once. It also
+    finds `n_rows` and `classes`.
 
     Examples
     --------
@@ -134,7 +133,7 @@ class SVMLightStream(FileStream):
 
     @property
     def n_features(self) -> int:
-        """Number of features; that of a pass over the files unless it was given."""
+        """Number of features; found in a pass over the files unless given."""
         return self._found.n_features if self._n_features is None else self._n_features
 
     @property
@@ -144,11 +143,11 @@ class SVMLightStream(FileStream):
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """Sorted class labels, found in a pass over the files; None for fractional targets."""
+        """Class labels, sorted, found in a pass over the files; None for fractional targets."""
         return self._found.classes
 
     def row_options(self) -> dict[str, Any]:
-        """Return how the files are read, where that decides which rows come.
+        """Return the reading options that decide which rows come.
 
         Returns
         -------
@@ -158,11 +157,11 @@ class SVMLightStream(FileStream):
         return {name: getattr(self, name) for name in ("n_features", "zero_based")}
 
     def features_in_words(self) -> str:
-        """Say what the features are read as."""
+        """Describe how the features are read."""
         return f"{self.n_features:,} numbers (sparse)"
 
     def chunks(self) -> Iterator[Chunk]:
-        """Chunks of the rows, read when they are asked for."""
+        """Yield chunks of rows, read on demand."""
         for X, y in self._read(self.n_features, self.zero_based):
             yield Chunk.of(X, y)
 
@@ -181,7 +180,7 @@ class SVMLightStream(FileStream):
         if n_rows == 0:
             raise ValueError(f"The stream is empty: {self._in_words()} has no row.")
         if classes is not None and not len(classes):
-            raise ValueError(f"{self._in_words()} holds no label at all.")
+            raise ValueError(f"{self._in_words()} has no labels.")
         one_based = self._zero_based is None and 0 < first < _LARGEST_INDEX
         zero_based = not one_based if self._zero_based is None else self._zero_based
         return _Found(n_rows, last + (0 if one_based else 1), zero_based, classes)

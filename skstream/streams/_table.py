@@ -406,7 +406,7 @@ class TableStream(FileStream):
                 values.update(values_of(batch.column(name)))
                 self._check_categories(name, values, complete=False)
         if distinct.get(self.target) == set():
-            raise ValueError(f"The target column {self.target!r} holds no label at all.")
+            raise ValueError(f"The target column {self.target!r} has no labels.")
         return {name: in_order(values) for name, values in distinct.items()}
 
     def _check_categories(self, name: str, values: Collection[Any], *, complete: bool) -> None:
@@ -417,8 +417,8 @@ class TableStream(FileStream):
         if name == self.target or (chosen and self.max_categories is None):
             if len(values) > _MAX_CLASSES:
                 raise ValueError(
-                    f"Column {name!r} has more than {_MAX_CLASSES:,} different values, so it holds "
-                    f"texts or identifiers and no categories."
+                    f"Column {name!r} has more than {_MAX_CLASSES:,} different values, so it "
+                    "contains texts or identifiers, not categories."
                 )
             most = _MAX_CLASSES
         too_many = len(values) > most and (chosen or not free)
@@ -426,11 +426,10 @@ class TableStream(FileStream):
             self._refuse_numbers(name, values)
         if too_many:
             raise ValueError(
-                f"Column {name!r} holds texts of more than {most:,} different "
-                f"values, so it looks like free text, an identifier, or dates that are not "
-                f"written 2020-01-31; a code for each would mean nothing to a model. Leave it "
-                f"out with exclude=, or raise max_categories=. Text for a HashingVectorizer is "
-                f"read with text={name!r}."
+                f"Column {name!r} has more than {most:,} different texts, so it looks like free "
+                "text, an identifier, or dates not written as 2020-01-31; codes for them would "
+                "mean nothing to a model. Leave it out with exclude=, or raise max_categories=. "
+                f"Text for a HashingVectorizer is read with text={name!r}."
             )
 
     def _refuse_numbers(self, name: str, values: Collection[Any]) -> None:
@@ -444,9 +443,9 @@ class TableStream(FileStream):
         commas = commas if odd else bool(self._finds_types and texts)
         if commas or (few and name != self.target):
             raise ValueError(
-                f"Column {name!r} holds numbers, but also the text {(odd or texts)[0]!r}, so the "
-                f"whole column would be read as categories. {self._about_texts} If they are "
-                "categories, name the column in nominal=."
+                f"Column {name!r} contains numbers, but also the text {(odd or texts)[0]!r}, so "
+                f"the whole column would be read as categories. {self._about_texts} If they are "
+                "categories, list the column in nominal=."
             )
 
     def _scan_classes(self) -> NDArray[Any] | None:
@@ -459,7 +458,7 @@ class TableStream(FileStream):
         if not found:
             raise ValueError(f"The stream is empty: {self._in_words()} has no row.")
         if not any(map(len, found)):
-            raise ValueError(f"The target column {self.target!r} holds no label at all.")
+            raise ValueError(f"The target column {self.target!r} has no labels.")
         return joined_classes([labels for labels in found if len(labels)])
 
     def _index(self, columns: list[str]) -> Index:
@@ -500,18 +499,18 @@ class TableStream(FileStream):
                 if name in reserved:
                     raise ValueError(
                         f"{parameter} names the column {name!r}, which is the target or meta data, "
-                        "and no feature."
+                        "not a feature."
                     )
         if self.target in (exclude or []):
             raise ValueError(
-                f"exclude= names the column {self.target!r}, which is the target, and so never a "
-                "feature. Take it out of exclude=, or name another column as the target."
+                f"exclude= names the column {self.target!r}, which is the target, so it is never a "
+                "feature. Remove it from exclude=, or choose another target."
             )
         if self.text and not self.as_frame:
             if len(self.text) > 1 or columns not in (None, self.text):
                 raise ValueError(
-                    f"text={self.text[0]!r} makes X the texts of that column alone, and there are "
-                    f"more: {columns or self.text}. Pass as_frame=True to have texts beside other "
+                    f"text={self.text[0]!r} makes X the texts of that column alone, but there are "
+                    f"more: {columns or self.text}. Pass as_frame=True to have texts next to other "
                     "features, in a data frame."
                 )
             return self.text
@@ -532,7 +531,7 @@ class TableStream(FileStream):
         if name not in self.text:
             return role
         if role != NOMINAL and str(kind) != "null":
-            raise TypeError(f"text names the column {name!r}, which holds no texts but {kind}.")
+            raise TypeError(f"text names the column {name!r}, which contains {kind}, not texts.")
         return TEXT
 
     def _check_same_columns(self, types: dict[str, Any], file: str) -> None:
@@ -540,8 +539,8 @@ class TableStream(FileStream):
         more = [name for name in types if name not in self._arrow_types]
         if more and self._all_columns:
             raise ValueError(
-                f"Column {more[0]!r} is in {file}, but absent in {self.files[0]}. Every file "
-                f"of a stream needs the same columns; columns= says which ones to read."
+                f"Column {more[0]!r} is in {file}, but absent in {self.files[0]}. All files of a "
+                "stream must have the same columns; columns= selects the ones to read."
             )
         for name, expected in self._roles.items():
             role = self._role(name, types[name]) if name in types else "absent"
@@ -549,9 +548,9 @@ class TableStream(FileStream):
                 {role, expected} == {INTEGER, NUMBER} and name in self._features
             ):
                 raise ValueError(
-                    f"Column {name!r} is {role} in {file}, but {expected} in {self.files[0]}. "
-                    f"Every file of a stream needs the same columns. Columns of mixed values can "
-                    f"be named in nominal=."
+                    f"Column {name!r} is {role} in {file}, but {expected} in {self.files[0]}. All "
+                    "files of a stream must have the same columns. List columns of mixed values "
+                    "in nominal=."
                 )
 
 
@@ -562,7 +561,7 @@ def names_given(names: Any, parameter: str) -> Any:
     found = [names] if isinstance(names, str) else list(names)
     for name in found:
         if not isinstance(name, str):
-            raise TypeError(f"{parameter} must hold names of columns. Got {name!r} instead.")
+            raise TypeError(f"{parameter} must contain column names. Got {name!r} instead.")
         if found.count(name) > 1:
             raise ValueError(f"{parameter} names the column {name!r} twice.")
     return found

@@ -43,10 +43,10 @@ _LOOT = (("gift card", "game credit", "phone credit"), ("crypto coins", "parcel 
 
 
 def make_transactions(n_rows: int = 20_000, *, random_state: int = 0) -> Any:
-    """Make a data frame of card payments, some of them frauds, as everyday data come.
+    """Make a data frame of card payments, some of them frauds, like real-world data.
 
     It has texts, numbers with gaps, categories that appear late, irregular times, customers with
-    their own habits, few positives, and labels that become known days after the payment.
+    individual habits, few positives, and labels that become known days after the payment.
 
     Parameters
     ----------
@@ -60,9 +60,10 @@ def make_transactions(n_rows: int = 20_000, *, random_state: int = 0) -> Any:
     pandas.DataFrame
         One row per payment, oldest first, with the columns
 
-        - "time": when it was made (datetime64[ns]);
-        - "customer": whose card it was, such as "c0042" (text);
-        - "country": where; "PT" appears after 40 %, "RO" after 70 % of the rows (text);
+        - "time": time of the payment (datetime64[ns]);
+        - "customer": owner of the card, such as "c0042" (text);
+        - "country": country of the payment; "PT" appears after 40 %, "RO" after 70 % of the rows
+          (text);
         - "channel": "chip", "online", "contactless", from half-way on also "wallet"; 2 % missing;
         - "description": shop and goods (text of several words);
         - "amount": money (float);
@@ -70,8 +71,8 @@ def make_transactions(n_rows: int = 20_000, *, random_state: int = 0) -> Any:
           to 33 %);
         - "account_age": days since the account was opened; 8 % missing (float);
         - "fraud": the label, 0 or 1 (int);
-        - "label_time": when the label became known: of a fraud some days after the payment, of
-          any other payment after ten days, in which it was not disputed (datetime64[ns]).
+        - "label_time": when the label became known: for a fraud some days after the payment, for
+          any other payment after ten days without a dispute (datetime64[ns]).
 
     Raises
     ------
@@ -82,10 +83,10 @@ def make_transactions(n_rows: int = 20_000, *, random_state: int = 0) -> Any:
 
     Notes
     -----
-    At 1.2 % of the rows a card is stolen, and used for up to six of the payments that follow: some
-    4 % of all rows. A thief pays more than the customer is used to, more often online, at night
-    and abroad, and buys other goods, which change half-way (a drift). One fraud in five looks like
-    any other payment, so that no model finds all.
+    At 1.2 % of the rows a card is stolen and then used for up to six of the following payments:
+    about 4 % of all rows. Thieves pay more than the customer usually does, more often online, at
+    night and abroad, and buy other goods, which change half-way (a drift). One fraud in five looks
+    like any other payment, so no model can find all of them.
 
     Examples
     --------

@@ -12,14 +12,14 @@ from skstream.utils._rows import is_frame
 
 #: What can be done about infinite values.
 REPLACE_INFINITE = (
-    "Put a number or a missing value (NaN) in its place: skstream.preprocessing.StreamImputer "
-    "fills what is missing, and refuses what is infinite."
+    "Replace it with a number or a missing value (NaN): skstream.preprocessing.StreamImputer "
+    "fills missing values, and rejects infinite ones."
 )
 
 #: What can be done about values that are several ones.
 ONE_VALUE = (
-    "A value is one number, text or date: make several columns of it (of a complex number its real "
-    "and its imaginary part), or a text, by astype(str)."
+    "A value must be one number, text or date: split it into several columns (for a complex "
+    "number, its real and imaginary part), or convert it to text with astype(str)."
 )
 
 _NUMBERS = "biuf"

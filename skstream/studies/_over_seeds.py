@@ -105,8 +105,8 @@ def evaluate_over_seeds(
         other rows for another. Where two seeds give the same rows there is a warning, and the study
         marks and compares no models: one stream taken twice tells no more than once.
     models : estimator, list of estimators, dict of str to estimator, or callable
-        Models with ``partial_fit``. They are cloned, and do not change. A function is called with
-        the stream of each seed and returns them, with the same names for all seeds.
+        Models with ``partial_fit``. They are cloned; yours are left unchanged. A function is called
+        with the stream of each seed and returns them, with the same names for all seeds.
     seeds : iterable of int
         Seeds, at least one and each once, from 0 to 2**32 - 1. A seed is also the `random_state`
         of its evaluation: models without one of their own get other random numbers for each seed.
@@ -369,8 +369,8 @@ class StreamStudy(StudyOfModels):
         KeyError
             If there is no such model, measure or mechanism.
         ValueError
-            If there are fewer than two models or different streams, a value is NaN, or it is not
-            known which direction of the measure is the better one.
+            If there are fewer than two models or different streams, a value is NaN, or it is
+            unknown whether a higher value of the measure is better.
         """
         return self._tested(friedman_nemenyi, metric, forgetting, models, value, options)
 

@@ -185,9 +185,9 @@ def recovery_after_drift(
     KeyError
         If there is no such measure or mechanism.
     ValueError
-        If no drift is known or within the rows, `share` is not in (0, 1], it is not known which
-        direction of the measure is the better one, or `references` do not fit: there are several
-        drifts, other models or other checkpoints.
+        If no drift is known or within the rows, `share` is not in (0, 1], it is unknown whether a
+        higher value of the measure is better, or `references` do not fit: there are several drifts,
+        other models or other checkpoints.
 
     Notes
     -----

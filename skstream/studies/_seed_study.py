@@ -322,7 +322,7 @@ class SeedStudy(StudyOfModels):
             If there is no such model, measure or mechanism.
         ValueError
             If there are fewer than two models or seeds, two seeds gave the same rows, a value is
-            NaN, or it is not known which direction of the measure is the better one.
+            NaN, or it is unknown whether a higher value of the measure is better.
         """
         metric, forgetting = named(self._first, metric, forgetting)
         names = chosen(models, self.model_names, "model")

@@ -277,9 +277,9 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
             Their labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
+            All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -289,8 +289,8 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If `classes` is missing at the first call, a label is not among them, the rows have
-            another width than before, or a column holds texts and numbers.
+            If `classes` is missing in the first call, a label is not among them, the rows have a
+            different number of columns than before, or a column holds texts and numbers.
         """
         self._validate_params()
         X = check_rows(self, X, reset=not self.__sklearn_is_fitted__())

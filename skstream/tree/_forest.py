@@ -185,7 +185,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     columns_ : tuple
         Which columns are nominal, and the codes of their categories.
     seed_ : int
-        Seed in use.
+        The seed used.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

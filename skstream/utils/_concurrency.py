@@ -3,11 +3,12 @@
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import wraps
 from threading import RLock
 from types import FrameType
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 try:  # without Python's search for the names of handlers, which takes as long as a short update
     from _signal import signal as _set_handler  # type: ignore[import-not-found, unused-ignore]
@@ -16,23 +17,30 @@ except ImportError:
 
 
 class Exclusive:
-    """Base of objects with `exclusive` methods; the lock is not pickled."""
+    """Base of objects with `exclusive` methods; the lock is not pickled.
 
-    def __init__(self) -> None:
-        self._lock = RLock()
+    Attributes
+    ----------
+    waits : bool
+        Whether Ctrl-C waits for the end of such a method.
+    """
+
+    waits = False
+    _lock: Any
+    #: What holds it back.
+    _interrupt: "Deferred | None" = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make an object with a lock, also when one is loaded."""
+        made = super().__new__(cls)
+        made._lock = RLock()
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         del state["_lock"]
+        state.pop("_interrupt", None)
         return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = RLock()
-
-    def _guard(self) -> AbstractContextManager[Any]:
-        """Return the context manager in which every `exclusive` method runs."""
-        return nullcontext()
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -43,65 +51,56 @@ def exclusive(method: Method) -> Method:
 
     @wraps(method)
     def locked(self: Exclusive, *args: Any, **kwargs: Any) -> Any:
-        with self._lock, self._guard():
+        with self._lock, Deferred(self) if self.waits else nullcontext():
             return method(self, *args, **kwargs)
 
     return cast(Method, locked)
 
 
-class Held:
-    """Whether Ctrl-C was pressed while it was held back.
+@dataclass(slots=True)
+class Deferred:
+    """Context manager that holds back Ctrl-C until the block is done, unless another one does.
 
-    It is a context manager for code that may never end: there a second Ctrl-C interrupts at once.
+    Entered again, for code that may never end, it lets a second Ctrl-C interrupt at once. Only the
+    main thread receives signals, so in other threads this does nothing.
 
     Attributes
     ----------
+    owner : Exclusive
+        Its attribute `_interrupt` is this in the block.
     received : bool
-        Whether it was.
-    """
-
-    received = False
-    breaks = False
-
-    def __enter__(self) -> None:
-        self.breaks = True
-
-    def __exit__(self, *raised: object) -> None:
-        self.breaks = False
-
-
-@contextmanager
-def deferred_interrupt() -> Iterator[Held]:
-    """Hold back Ctrl-C until the block is done.
-
-    Only the main thread receives signals, so in other threads this does nothing.
-
-    Yields
-    ------
-    held : Held
         Whether Ctrl-C was pressed.
     """
-    held = Held()
-    if threading.current_thread() is not threading.main_thread():
-        yield held
-        return
-    last: list[tuple[int, FrameType | None]] = []
 
-    def hold(number: int, frame: FrameType | None) -> None:
-        if held.received and held.breaks and callable(previous):
-            last.clear()
-            previous(number, frame)
+    owner: Exclusive
+    received: bool = False
+    breaks: bool = False
+    previous: Any = None
+    last: tuple[int, FrameType | None] | None = None
+
+    def __enter__(self) -> None:
+        self.breaks = self.owner._interrupt is self
+        if self.owner._interrupt is None:
+            if threading.current_thread() is threading.main_thread():
+                self.previous = _set_handler(signal.SIGINT, self.hold)
+            self.owner._interrupt = self
+
+    def __exit__(self, kind: object, *raised: object) -> None:
+        if not self.breaks and self.owner._interrupt is self:
+            self.owner._interrupt = None
+            if self.previous is not None:
+                _set_handler(signal.SIGINT, self.previous)
+            if self.last and kind is None and callable(self.previous):
+                self.previous(*self.last)
+        self.breaks = False
+
+    def hold(self, number: int, frame: FrameType | None) -> None:
+        """Note the signal, or let it interrupt."""
+        if self.received and self.breaks and callable(self.previous):
+            self.last = None
+            self.previous(number, frame)
         else:
-            held.received = True
-            last.append((number, frame))
-
-    previous = _set_handler(signal.SIGINT, hold)
-    try:
-        yield held
-    finally:
-        _set_handler(signal.SIGINT, previous)
-    if last and callable(previous):
-        previous(*last[-1])
+            self.received, self.last = True, (number, frame)
 
 
 @contextmanager

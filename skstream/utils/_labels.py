@@ -347,12 +347,12 @@ class LabelSpace:
         if hasattr(y, "cat") and hasattr(y.cat, "codes"):
             # A category that is declared but does not occur here may be unknown. The last entry of
             # the table serves the code -1, with which pandas marks a missing value.
-            table = np.append(self._codes(as_labels(y.cat.categories)), NO_LABEL)
+            table = np.append(self.encode_answers(as_labels(y.cat.categories)), NO_LABEL)
             codes: NDArray[Any] = table.take(y.cat.codes.to_numpy())
         else:
             y = as_labels(y)
-            codes = self._codes(y)
-        if len(codes) and codes.min() == UNKNOWN:
+            codes = self.encode_answers(y)
+        if np.count_nonzero(codes == UNKNOWN):
             row = int(np.flatnonzero(codes == UNKNOWN)[0])
             label = as_labels(y)[row]
             message = self.unknown(label, f"Row {first_row + row} has the {what}")
@@ -361,16 +361,12 @@ class LabelSpace:
             raise ValueError(message)
         return codes
 
-    def encode_answers(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """Codes of a model's answers, `UNKNOWN` for what is none of the classes; never an error."""
-        return self._codes(answers)
-
     def decode(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Labels of codes; where a code is below 0, all become objects, and those None."""
         if self.classes is None:
             return codes
         labels: NDArray[Any]
-        if (codes >= 0).all():
+        if not np.count_nonzero(codes < 0):
             labels = self.classes[codes]
             return labels
         labels = self.classes[codes].astype(object)
@@ -391,12 +387,15 @@ class LabelSpace:
             )
         return message
 
-    def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """Codes of labels, `UNKNOWN` where one is none of the classes."""
+    def encode_answers(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """Codes of labels, of a model's answers for one, `UNKNOWN` for what is none of the classes.
+
+        Never an error about that.
+        """
         classes = self.classes
         assert classes is not None
         kinds = labels.dtype.kind + classes.dtype.kind
-        if len(classes) and len(labels):
+        if len(classes) and len(labels) > 1:
             if kinds in _INTEGERS and np.uint64 not in (labels.dtype, classes.dtype):
                 low, high, table = self._table
                 places = labels.astype(np.int64, copy=False)

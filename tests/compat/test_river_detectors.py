@@ -178,7 +178,7 @@ def test_bad_input(capsys):
         DriftMonitor(read)
     for wrong, message in {
         drift.ADWIN: "is the class ADWIN, not an instance; pass ADWIN",
-        object(): "or of River.*has no method update",
+        object(): "or of River.*has no update method",
     }.items():
         with pytest.raises(TypeError, match=message):
             DriftMonitor(wrong)

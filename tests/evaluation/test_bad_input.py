@@ -44,7 +44,7 @@ CONTAINERS = {
 def test_a_text_among_numbers_is_named(container, value, engine):
     X = CONTAINERS[container](with_cell(NUMBERS, 13, "z", value))
     with pytest.raises(
-        sk.ModelError, match=r"answering row 13: ValueError: .*could not conv"
+        sk.ModelError, match=r"predicting row 13: ValueError: .*could not conv"
     ) as error:
         sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=engine == "auto")).evaluate(
             SGD, X, LABELS
@@ -77,14 +77,14 @@ def test_the_row_of_a_number_that_is_not_finite_is_named(container, value):
 
 def test_the_row_of_dates_is_named():
     X = NUMBERS.assign(z=pandas.date_range("2020", periods=20))
-    with pytest.raises(sk.ModelError, match="learning row 0: "):
+    with pytest.raises(sk.ModelError, match="training on row 0: "):
         sk.PrequentialEvaluator("accuracy").evaluate(SGD, X, LABELS)
 
 
 def test_an_all_missing_column():
     gaps = NUMBERS.assign(z=np.nan)
     evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
-    with pytest.raises(sk.ModelError, match=r"learning row 0: .*NaN"):
+    with pytest.raises(sk.ModelError, match=r"training on row 0: .*NaN"):
         evaluator.evaluate(SGD, gaps, LABELS)
     evaluator.evaluate(sk.make_stream_pipeline(StreamImputer(), SGD), gaps, LABELS)
     evaluator.evaluate(MIXED, FRAME.assign(c=None), LABELS)
@@ -171,7 +171,7 @@ def test_a_text_is_no_list_of_ids_or_labels_in_delayed_runs():
         run.label("pq", ["a", "b"])
     with pytest.raises(TypeError, match="y is the text 'ab'"):
         run.label(["p", "q"], "ab")
-    with pytest.raises(ValueError, match=r"sample_weight\[1\] is 'heavy', which is no number"):
+    with pytest.raises(ValueError, match=r"sample_weight\[1\] is 'heavy', which is not a number"):
         run.label(["p", "q"], ["a", "b"], sample_weight=[1, "heavy"])
     assert run.label(["p", "q"], ["a", "b"]).n_rows == 2
 
@@ -195,7 +195,7 @@ halves, thirds = np.arange(60) % 2, np.arange(60) % 3
 
 @pytest.mark.parametrize("models", ["sgd", ["sgd"], {"sgd": "sgd"}])
 def test_a_text_in_place_of_a_model_is_named(models):
-    with pytest.raises(TypeError, match=r"is the text 'sgd', and a model is an estimator.*command"):
+    with pytest.raises(TypeError, match=r"is the text 'sgd', but a model is an estimator.*command"):
         sk.PrequentialEvaluator().evaluate(models, rows, halves)
 
 
@@ -213,7 +213,7 @@ def test_classes_of_mixed_types_are_not_blamed_on_y():
         sk.PrequentialEvaluator().evaluate(SGDClassifier(), rows, halves + 0.5)
 
 
-@pytest.mark.filterwarnings("ignore:Model 'm' learns with GaussianNB")
+@pytest.mark.filterwarnings("ignore:Model 'm' trains GaussianNB")
 @pytest.mark.parametrize(
     "model",
     [
@@ -226,7 +226,7 @@ def test_classes_of_mixed_types_are_not_blamed_on_y():
 )
 def test_a_fitted_model_of_more_classes_is_refused_before_the_first_row(model):
     evaluator = sk.PrequentialEvaluator("accuracy")
-    message = r"with the classes \[0, 1, 2\], and may answer \[2\].*Pass classes=\[0, 1, 2\]"
+    message = r"with the classes \[0, 1, 2\], and may predict \[2\].*Pass classes=\[0, 1, 2\]"
     with pytest.raises(ValueError, match=message):
         evaluator.evaluate({"m": model}, rows, halves, warm_start=True)
     with pytest.raises(ValueError, match=message):
@@ -262,7 +262,7 @@ def test_probabilities_that_a_loss_does_not_have_name_the_loss(engine, scaled):
 @pytest.mark.parametrize("scaled", [False, True])
 def test_a_gaussian_nb_without_an_answer_is_named_with_its_row(engine, scaled):
     model = sk.make_stream_pipeline(StandardScaler(), GaussianNB()) if scaled else GaussianNB()
-    with pytest.raises(sk.ModelError, match=r"row 1: it gave no answer"):
+    with pytest.raises(sk.ModelError, match=r"row 1: its prediction was missing"):
         sk.prequential_predict(
             model, np.round(rows), halves, method="predict_proba", kernels=engine == "auto"
         )
@@ -270,11 +270,11 @@ def test_a_gaussian_nb_without_an_answer_is_named_with_its_row(engine, scaled):
 
 @pytest.mark.parametrize("model", [SGDClassifier(), SGDRegressor()])
 def test_predictions_of_no_row_warn(model):
-    with pytest.warns(UserWarning, match=r"No row was asked.*first 100 rows.*and 60 came"):
+    with pytest.warns(UserWarning, match=r"No row was predicted.*first 100 rows.*but only 60 came"):
         assert len(sk.prequential_predict(model, rows, halves, n_warmup=100)) == 0
-    with pytest.warns(UserWarning, match=r"No row was asked.*all 60 weights are 0"):
+    with pytest.warns(UserWarning, match=r"No row was predicted.*all 60 weights are 0"):
         assert len(sk.prequential_predict(model, rows, halves, sample_weight=np.zeros(60))) == 0
-    with pytest.warns(UserWarning, match=r"No row was asked.*and 1 came"):
+    with pytest.warns(UserWarning, match=r"No row was predicted.*but only 1 came"):
         unlabelled = np.array([1.0] + [np.nan] * 59)
         options = {"missing_labels": "skip", "n_warmup": 2, "classes": [0, 1]}
         sk.prequential_predict(model, rows, unlabelled, **options)

@@ -256,7 +256,7 @@ def test_workers_that_read_other_rows_are_an_error(evaluator, change, meta, mess
     source = Uneven(change, meta)
     models = {"a": Looped(), "b": Looped()}
     evaluator = with_options(evaluator, n_jobs=2)
-    message = rf"not the same at every pass.*({message})\."
+    message = rf"differs from pass to pass.*({message})\."
     with parallel_config(backend="threading"), pytest.raises(ValueError, match=message):
         evaluator.evaluate(models, source, classes=CLASSES)
 
@@ -312,9 +312,9 @@ class SlowToFail(Looped):
 
 
 def test_folds_that_learn_or_ask_nothing_are_refused():
-    with pytest.raises(ValueError, match='n_folds=1 with strategy="cross" would learn nothing'):
+    with pytest.raises(ValueError, match='n_folds=1 with strategy="cross" would train on nothing'):
         sk.KFoldEvaluator(n_folds=1, strategy="cross").evaluate(sk.Persistent(), DEMO.X, DEMO.y)
-    with pytest.raises(ValueError, match="would ask nothing"):
+    with pytest.raises(ValueError, match="would predict nothing"):
         sk.KFoldEvaluator(n_folds=1, strategy="split:held_out").evaluate(
             sk.Persistent(), DEMO.X, DEMO.y
         )
@@ -390,7 +390,7 @@ def test_a_model_that_ends_the_program_is_a_failure_of_its_row(answering):
             return super().predict(X)
 
     both = {"ends": Ends(at=-1 if answering else 251, does=ends_itself), "last": sk.Persistent()}
-    message = "answering row 250: SystemExit: enough" if answering else "row 250: SystemExit: 3"
+    message = "predicting row 250: SystemExit: enough" if answering else "row 250: SystemExit: 3"
     for n_jobs in (1, 2):
         evaluator = sk.PrequentialEvaluator("accuracy", n_jobs=n_jobs)
         with (

@@ -124,7 +124,7 @@ def pass_over(folder, *source):
     try:
         run.follow(as_stream(Source(*source)), [], PassChecksums(), taken)
     except ValueError as error:
-        if f"has {N} rows, and the run had read {STOP}" not in str(error):
+        if f"has {N} rows, but the run had read {STOP}" not in str(error):
             raise
 
 
@@ -198,5 +198,5 @@ def test_no_held_out_row_changes_unnoticed(stopped):
         with pytest.raises(ValueError, match=message):
             call()
     short = {key: values[: n_asked - 1] for key, values in HELD_OUT.items()}
-    with pytest.raises(ValueError, match=f"has {n_asked - 1} rows, and the run had asked about"):
+    with pytest.raises(ValueError, match=f"has {n_asked - 1} rows, but the run had predicted"):
         resume(folder, name, held_out=short)

@@ -165,7 +165,7 @@ def pipeline(**params):
         ({}, {"sgd": SGDClassifier(alpha=0.1)}, "alpha of model 'sgd' is 0.1 and was 0.0001"),
         ({}, {"sgd": sk.MajorityClass()}, r"class of model 'sgd' is \S+MajorityClass and was "),
         ({}, {"more": sk.MajorityClass()}, r"the names of the models is \[.*'more'\] and was"),
-        ({}, {"own": NoParameters("b")}, "what model 'own' has learnt before is another one"),
+        ({}, {"own": NoParameters("b")}, "what model 'own' has learnt before is different"),
         (
             {},
             {"pipe": pipeline(alpha=0.5)},
@@ -177,7 +177,7 @@ def test_another_call_is_refused_by_what_differs(params, models, message, tmp_pa
     given = {**MODELS, "own": NoParameters("a"), "pipe": pipeline()}
     evaluate(evaluator_in("prequential", tmp_path), Source(), given)
     before = (tmp_path / "1-of-1.checkpoint").read_bytes()
-    with pytest.raises(ValueError, match=f"is of another evaluation: {message}"):
+    with pytest.raises(ValueError, match=f"belongs to another evaluation: {message}"):
         evaluate(evaluator_in("prequential", tmp_path, **params), Source(), {**given, **models})
     with pytest.raises(ValueError, match=r"the classes is \['a', 'b', 'c'\] and was \['a', 'b'\]"):
         evaluator_in("prequential", tmp_path).evaluate(given, Source(), classes=["a", "b", "c"])
@@ -203,7 +203,7 @@ def test_a_stream_of_other_rows_is_refused(stop, tmp_path):
     for rows, message in [
         ((X + 1, y), f"its first {n_read} rows have other features"),
         ((X, other), f"its first {n_read} rows have other labels"),
-        ((X[:20], y[:20]), f"it has 20 rows, and the run had read {n_read}"),
+        ((X[:20], y[:20]), f"it has 20 rows, but the run had read {n_read}"),
         ((np.round(X * 8).astype(np.float32), y), "the types of its columns"),
         ((X[:, :2], y), "the types of its columns|has 2 features"),
     ]:
@@ -211,7 +211,7 @@ def test_a_stream_of_other_rows_is_refused(stop, tmp_path):
             evaluator.evaluate(MODELS, *rows, classes=["a", "b"])
     if not stop:
         more = np.vstack([X, X]), np.concatenate([y, y])
-        with pytest.raises(ValueError, match=f"it has 240 rows, and the run had read {N}"):
+        with pytest.raises(ValueError, match=f"it has 240 rows, but the run had read {N}"):
             evaluator.evaluate(MODELS, *more)
     assert evaluator.evaluate(MODELS, X, y).n_rows == N
 
@@ -295,7 +295,7 @@ def test_what_cannot_resume_is_refused_before_the_first_row(tmp_path):
     assert files(tmp_path) == []
     evaluator.set_params(metrics="accuracy", n_jobs=1).evaluate(MODELS, X, y)
     (tmp_path / "file").write_text("")
-    with pytest.raises(NotADirectoryError, match="is a file: name a folder"):
+    with pytest.raises(NotADirectoryError, match="is a file: pass a folder"):
         evaluator.set_params(run__checkpoint=tmp_path / "file").evaluate(MODELS, X, y)
     with pytest.raises(ValueError, match="The 'checkpoint' parameter"):
         evaluator.set_params(run__checkpoint=3).evaluate(MODELS, X, y)

@@ -189,7 +189,7 @@ def test_a_measure_is_made_of_a_function():
     [
         ({"test": "q", "forgetting": "nonsense"}, "no forgetting 'nonsense'.*'cumulative'"),
         ({"test": "q", "forgetting": 3}, "no forgetting 3"),
-        ({"test": "q", "forgetting": "adwin"}, "not defined under AdaptiveWindow"),
+        ({"test": "q", "forgetting": "adwin"}, "not defined with AdaptiveWindow"),
         ({"test": "mcnemar", "forgetting": "window:0"}, "no forgetting 'window:0'"),
         ({"test": "mcnemar", "forgetting": "window:9", "method": "exact"}, "exact test counts"),
         ({"forgetting": "window:50"}, "cannot forget as window:50"),

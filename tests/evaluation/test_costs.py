@@ -28,7 +28,7 @@ def seconds_of(n_calls):
     return 2.0 * n_calls**2 - n_calls
 
 
-@pytest.mark.filterwarnings("ignore:Model 'bayes' learns with GaussianNB")
+@pytest.mark.filterwarnings("ignore:Model 'bayes' trains GaussianNB")
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 @pytest.mark.parametrize(
     ("evaluator", "calls"),
@@ -107,5 +107,5 @@ def test_what_is_not_known_is_said():
     result = sk.PrequentialEvaluator("accuracy").evaluate(sk.MajorityClass(), STREAM)
     old = {name: replace(cost, curves=[]) for name, cost in result.costs.items()}
     assert old == result.costs
-    with pytest.raises(ValueError, match="does not know its costs along the stream"):
+    with pytest.raises(ValueError, match="has no costs along the stream"):
         replace(result, costs=old).costs_to_frame()

@@ -256,24 +256,24 @@ def test_live_mistakes_are_named():
         SGDClassifier(), classes=["down", "up"]
     )
     run.ask(rows[:2], ["p", "q"], 5.0)
-    with pytest.raises(ValueError, match="'p' waits for its label already"):
+    with pytest.raises(ValueError, match="'p' is already waiting for its label"):
         run.ask(rows[:1], ["p"], 6.0)
-    with pytest.raises(ValueError, match="order of their time"):
+    with pytest.raises(ValueError, match="in order of time"):
         run.ask(rows[:1], ["r"], 4.0)
-    with pytest.raises(KeyError, match="never asked"):
+    with pytest.raises(KeyError, match="never predicted"):
         run.label(["r"], ["up"], 6.0)
     with pytest.raises(ValueError, match="'sideways'"):
         run.label(["p"], ["sideways"], 6.0)
-    with pytest.raises(ValueError, match="2 ids and 1 labels"):
+    with pytest.raises(ValueError, match="2 ids, but 1 labels"):
         run.label(["p", "q"], ["up"], 6.0)
-    with pytest.raises(ValueError, match="2 rows and 1 ids"):
+    with pytest.raises(ValueError, match="2 rows, but 1 ids"):
         run.ask(rows[:2], ["r"], 6.0)
     with pytest.raises(ValueError, match="missing"):
         run.label(["p"], [None], 6.0)
-    with pytest.raises(ValueError, match="order of their time"):
+    with pytest.raises(ValueError, match="in order of time"):
         run.label(["p"], ["up"], 4.0)
     run.label(["p"], ["up"], 6.0)
-    with pytest.raises(KeyError, match="has its label already"):
+    with pytest.raises(KeyError, match="already has its label"):
         run.label(["p"], ["down"], 7.0)
     assert run.n_pending == 1
 
@@ -290,7 +290,7 @@ def test_corrected_labels_may_be_left_out_and_are_counted():
     run.label([0], y[:1], on_unknown="ignore")
     waits = run.result().waits
     assert (waits.n_labelled, waits.n_relabelled) == (5, 1)
-    with pytest.raises(KeyError, match="never asked"):
+    with pytest.raises(KeyError, match="never predicted"):
         run.label([99], y[:1])
 
 

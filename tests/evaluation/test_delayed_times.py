@@ -59,7 +59,7 @@ def test_mixed_kinds_of_times_are_refused(delay, times, message):
 
 def test_delay_and_label_times_are_not_combined():
     evaluator = sk.DelayedEvaluator("accuracy", delay=3, polling=sk.Polling(n_bins=2))
-    with pytest.raises(ValueError, match="Both label_time and the delay of the evaluator"):
+    with pytest.raises(ValueError, match="Both label_time and the evaluator's delay"):
         evaluate(evaluator, label_time=np.arange(20) + 5)
     chunk = X, Y, {"label_time": np.arange(20) + 5}
     with pytest.raises(ValueError, match="leave out label_time, or make the evaluator without"):
@@ -90,7 +90,7 @@ def test_a_missing_duration_needs_no_unit():
         sk.DelayedEvaluator("accuracy", delay=delay, polling=sk.Polling(n_bins=2)), arrival=ARRIVAL
     ).waits
     assert (waits.n_labelled, waits.n_never) == (10, 10)
-    with pytest.warns(UndefinedMetricWarning, match="20 rows are known to get none"):
+    with pytest.warns(UndefinedMetricWarning, match="20 rows will never get one"):
         evaluate(sk.DelayedEvaluator(delay=np.timedelta64("NaT")), arrival=ARRIVAL)
 
 
@@ -129,7 +129,7 @@ def test_a_refused_call_does_not_choose_the_kind_of_times():
     fresh = sk.DelayedEvaluator("accuracy", polling=sk.Polling(n_bins=2)).start(
         sk.MajorityClass(), classes=CLASSES
     )
-    with pytest.raises(ValueError, match="is no time"):
+    with pytest.raises(ValueError, match="is not a time"):
         fresh.ask([[0.0]], ["a"], np.datetime64("NaT"))
     fresh.ask([[0.0]], ["a"], NOON)
     with pytest.raises(ValueError, match="would arrive at their row numbers"):

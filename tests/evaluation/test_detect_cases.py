@@ -158,7 +158,7 @@ def test_measures_of_probabilities_are_watched_where_the_tape_has_them(measure):
     assert detect(result, {"p": monitor})["p"]["nb"].alarms.tolist() == known[alarms].tolist()
     assert len(alarms)
     plain = PrequentialEvaluator("accuracy").evaluate(BAYES, X, y)
-    with pytest.raises(ValueError, match=f"'{measure}' needs .*, and the tape has none"):
+    with pytest.raises(ValueError, match=f"'{measure}' needs .*, but the tape has none"):
         detect(plain, {"p": monitor})
 
 
@@ -293,12 +293,16 @@ LOSS = "'d' has loss_bound=2.0, "
 @pytest.mark.parametrize(
     ("detector", "options", "message"),
     [
-        (DDM(), {"bin": 0}, "'d' has bin=0, and only results under del"),
+        (DDM(), {"bin": 0}, "'d' has bin=0, but only results with del"),
         (ADWIN(delta=2.0), {}, "'delta' parameter of ADWIN"),
         (PageHinkley(-1.0), {}, "'threshold' parameter of PageHinkley"),
         (ADWIN(), {"on": ("pinball:0.5", "window:9")}, "'d': Unknown measure 'pinball:0.5'"),
         (ADWIN(), {"on": ("rmse", "window:9")}, "'d': .*'rmse'.* measure of regression"),
-        (ADWIN(), {"on": (surprise, "window:9")}, "'surprise' is a function without a running"),
+        (
+            ADWIN(),
+            {"on": (surprise, "window:9")},
+            "'surprise' is a function that cannot be updated row by row",
+        ),
         (ADWIN(), {"on": ("kappa_se", "window:9")}, "which direction of 'kappa_se' is the better"),
         (ADWIN(), {"loss_bound": 2.0}, f"{LOSS}.*a cl"),
     ],
@@ -342,7 +346,7 @@ def test_bins_that_are_not_there_are_refused():
 
 def test_a_mechanism_that_counts_time_needs_times():
     monitor = {"d": DriftMonitor(PageHinkley(), on="window:7D")}
-    with pytest.raises(ValueError, match=r"'d' is on .*7D.*, which counts time, and"):
+    with pytest.raises(ValueError, match=r"'d' is on .*7D.*, which counts time, but"):
         detect(bayes(), monitor)
     times = np.datetime64("2025-01-01", "us") + np.arange(200) * np.timedelta64(6, "h")
     evaluator = PrequentialEvaluator("accuracy", forgetting="window:7D", record_every=1)
@@ -357,7 +361,7 @@ def test_sets_of_held_out_rows_are_not_watched():
     result = sk.HoldoutEvaluator("accuracy", holdout="next", every=20).evaluate(
         sk.Persistent(), X, y
     )
-    with pytest.raises(ValueError, match="holdout rows are asked in sets"):
+    with pytest.raises(ValueError, match="holdout rows are predicted in sets"):
         detect(result, {"ddm": DDM()})
 
 

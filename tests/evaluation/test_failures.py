@@ -98,7 +98,7 @@ def test_a_kernel_that_declines_keeps_what_came_before(rows):
     ]
     whole = sk.prequential_predict(SGDClassifier(random_state=0), X[:150], y[:150], classes=set(y))
     for result in results:
-        assert "answering row 150" in result.failures["sgd"]
+        assert "predicting row 150" in result.failures["sgd"]
         np.testing.assert_array_equal(result.predictions("sgd", every_row=True)[1:150], whole)
         assert (result.tape.answers["sgd"][0, 150:] == -1).all()
 
@@ -124,7 +124,7 @@ def test_rescoring_keeps_the_folds_that_did_not_fail(rows):
 def test_the_earliest_failure_ends_the_evaluation_for_any_chunking(rows):
     models = {"late": FailsAfter(120), "early": FailsAfter(50), "persistent": sk.Persistent()}
     for size in (300, 90, 7):
-        with pytest.raises(sk.ModelError, match="'early' failed while answering row 51") as caught:
+        with pytest.raises(sk.ModelError, match="'early' failed while predicting row 51") as caught:
             sk.PrequentialEvaluator("accuracy").evaluate(models, as_stream(*rows, chunk_size=size))
         assert (caught.value.model, caught.value.fold, caught.value.row) == ("early", 0, 51)
         result = caught.value.result
@@ -141,9 +141,9 @@ ANSWERS = [
     ([["a"]], r"row 20: predict of 1 row returned an answer of shape \(1, 1\)"),
     ("a", r"row 20: predict of 1 row returned an answer of shape \(\)"),
     ([{}], r"row 20: predict returned something else: .* is no label"),
-    ([None], r'row 20: it gave no answer \(None or NaN\) .* Pass unanswered="wrong"'),
-    ([np.nan], r"row 20: it gave no answer"),
-    (np.ma.array(["a"], mask=[True]), r"row 20: it gave no answer"),
+    ([None], r'row 20: its prediction was missing \(None or NaN\)\. Pass unanswered="wrong"'),
+    ([np.nan], r"row 20: its prediction was missing"),
+    (np.ma.array(["a"], mask=[True]), r"row 20: its prediction was missing"),
     (ZeroDivisionError("by nothing"), "row 20: ZeroDivisionError: by nothing"),
 ]
 
@@ -187,7 +187,7 @@ class Infinite(RegressorMixin, BaseEstimator):
     ("answer", "message"),
     [
         (np.inf, "row 20: its answer is inf; predictions must be finite"),
-        (np.nan, r"row 20: it gave no answer \(None or NaN\) where one was asked\.$"),
+        (np.nan, r"row 20: its prediction was missing \(None or NaN\)\.$"),
         ("many", "row 20: predict returned something else: could not convert string"),
         ([1.0, 2.0], r"row 20: predict of 1 row returned an answer of shape \(1, 2\)"),
     ],
@@ -302,7 +302,7 @@ def test_a_fitted_model_that_lacks_a_class_is_refused_at_the_start(model):
     rows, labels = np.arange(12.0).reshape(-1, 1), np.arange(12) % 3
     model.partial_fit(rows[:4], labels[:4] % 2, classes=[0, 1])
     evaluator = sk.PrequentialEvaluator("accuracy")
-    message = r"Model 'm' was fitted .* classes \[0, 1\], and cannot learn \[2\]"
+    message = r"Model 'm' was fitted .* classes \[0, 1\], and cannot be trained on \[2\]"
     with pytest.raises(ValueError, match=message):
         evaluator.evaluate({"m": model}, rows, labels, warm_start=True)
     with pytest.raises(ValueError, match=message):
@@ -481,7 +481,7 @@ def test_a_model_that_cannot_be_saved_any_more_is_evaluated_to_the_end(rows, tmp
     folder = tmp_path / "run"
     evaluator = sk.PrequentialEvaluator("accuracy", random_state=0, run=folder)
     models = {"odd": GrowsDeep(1000), "persistent": sk.Persistent()}
-    with pytest.warns(UserWarning, match="an earlier checkpoint stays"):
+    with pytest.warns(UserWarning, match="the earlier checkpoint is kept"):
         result = evaluator.evaluate(models, *rows)
     plain = evaluator.set_params(run__checkpoint=None).evaluate(models, *rows)
     assert result.scores == plain.scores

@@ -239,7 +239,7 @@ def test_an_unanswerable_holdout_row_is_named():
         ((X[300:, :2], Y[300:]), "holdout rows have 2 features; the rows of the stream have 3"),
         ((X[:0], Y[:0]), "holdout"),
         ([(X[300:, :2], Y[300:])], "holdout rows have 2 features; the rows of the stream have 3"),
-        ([(X[300:320], Y[300:320])], "stream of holdout sets has ended after 20 rows"),
+        ([(X[300:320], Y[300:320])], "stream of holdout sets ended after 20 rows"),
         ((X[300:], Y[300:], None), "tuple of 3"),
         ("last", 'must be .X, y., a stream, or "next"'),
         ((X[300:], np.array(["a", None] * 50, dtype=object)), "Row 1 has no label"),
@@ -260,9 +260,9 @@ def test_bad_parameters_are_refused_in_words():
         TypeError, match=r"no parameter 'forgetting'\. Each of its scores is that of"
     ):
         sk.HoldoutEvaluator(holdout=FIXED, forgetting="window:9")
-    with pytest.raises(ValueError, match=r"every=70 is no multiple of batch_size=30.*every=90"):
+    with pytest.raises(ValueError, match=r"every=70 is not a multiple of batch_size=30.*every=90"):
         sk.HoldoutEvaluator(holdout=FIXED, every=70, batch_size=30).evaluate(sk.Persistent(), X, Y)
-    with pytest.raises(ValueError, match="holdout_size is the size of fresh sets"):
+    with pytest.raises(ValueError, match="holdout_size is the size of sets drawn"):
         sk.HoldoutEvaluator(holdout=FIXED, holdout_size=3).evaluate(sk.Persistent(), X, Y)
     result = sk.HoldoutEvaluator("accuracy", holdout=FIXED).evaluate(
         sk.Persistent(), X[TRAIN], Y[TRAIN]
@@ -290,7 +290,7 @@ def test_no_score_rests_on_an_incomplete_set():
     assert "holdout='next', every=300" in str(result)
     with pytest.warns(
         UndefinedMetricWarning,
-        match=r"than the warm-up and a whole set take .n_warmup=1, every=2000",
+        match=r"than the warm-up and a whole set need .n_warmup=1, every=2000",
     ):
         sk.HoldoutEvaluator("accuracy", holdout="next", every=2000).evaluate(MeetsRows(), X, y)
 
@@ -385,7 +385,7 @@ def test_an_iterator_of_held_out_rows_is_read_once(tmp_path):
         other = sk.HoldoutEvaluator("accuracy", **{**WAYS["fresh"], "holdout": holdout})
         if holdout is not once.holdout:
             once.set_params(holdout=holdout).evaluate(sk.Persistent(), X[TRAIN], Y[TRAIN])
-        with pytest.raises(ValueError, match="an earlier evaluation has read from it"):
+        with pytest.raises(ValueError, match="an earlier evaluation has already read from it"):
             other.evaluate(sk.Persistent(), X[TRAIN], Y[TRAIN])
     once.set_params(holdout=fresh_sets(), n_jobs=2)
     with pytest.raises(ValueError, match="each worker needs all of its rows: pass n_jobs=1"):

@@ -130,19 +130,21 @@ def test_an_unknown_id_loses_no_label_of_the_call():
     for k in range(12):
         run.ask(rows[k : k + 1], [k])
     before = run.n_pending
-    with pytest.raises(KeyError, match=r"id 2 waits.*\(2 ids of this call are such\).*on_unknown"):
+    with pytest.raises(
+        KeyError, match=r"id 2 waits.*\(2 ids of this call are like this\).*on_unknown"
+    ):
         run.label([5, 2, 3, 6], y[[5, 2, 3, 6]])
     assert run.n_pending == before == 8
     run.label([5, 2, 3, 6], y[[5, 2, 3, 6]], on_unknown="ignore")
     assert run.n_pending == 6
     assert run.result().waits.n_labelled == 3
     assert run.result().tape.y.tolist() == [CLASSES.index(y[k]) for k in (0, 5, 6)]
-    with pytest.raises(KeyError, match="has its label already; no label of this call"):
+    with pytest.raises(KeyError, match="already has its label; no label of this call"):
         run.label([7, 5], y[[7, 5]])
     assert run.n_pending == 6
     with pytest.raises(ValueError, match="on_unknown must be"):
         run.label([7], y[[7]], on_unknown="forget")
-    with pytest.raises(ValueError, match="id 7 comes twice"):
+    with pytest.raises(ValueError, match="id 7 occurs twice"):
         run.label([7, 8, 7], y[[7, 8, 7]])
     before = run.result().waits.n_relabelled
     assert run.label([7, 8, 7], y[[7, 8, 7]], on_unknown="ignore").n_pending == 4
@@ -211,7 +213,7 @@ def test_rows_may_wait_in_any_container(kind, engine):
 def test_no_rows_are_no_event(models):
     classes = CLASSES if "last" in models else None
     run = sk.DelayedEvaluator(polling=sk.Polling(n_bins=2)).start(models, classes=classes)
-    with pytest.raises(ValueError, match="0 rows and 1 ids"):
+    with pytest.raises(ValueError, match="0 rows, but 1 ids"):
         run.ask(np.empty((0, 7)), ["p"], 3)
     for _ in range(2):
         (answers,) = run.ask(np.empty((0, 4)), [], 100).values()
@@ -394,7 +396,7 @@ def test_mistakes_in_frames_change_nothing(pd):
     run = sk.DelayedEvaluator("accuracy").start(sk.Persistent(), classes=CLASSES)
     mistakes = [
         ((rows, {"id": [1], "time": [4], "label": ["up"]}), {}, "id 1 comes at 4, before its row"),
-        ((rows, {"id": [1, 1], "time": [6, 7], "label": ["up"] * 2}), {}, "1 comes twice"),
+        ((rows, {"id": [1, 1], "time": [6, 7], "label": ["up"] * 2}), {}, "1 occurs twice"),
         ((rows, {"id": [3], "time": [6], "label": ["up"]}), {}, "No row of id 3 waits"),
         ((rows, {"id": [1], "time": [np.nan], "label": ["up"]}), {}, "time of labels.0. is nan"),
         ((rows, {"id": [1], "time": [6], "label": ["off"]}), {}, "'off'"),
@@ -408,7 +410,7 @@ def test_mistakes_in_frames_change_nothing(pd):
         assert run.n_rows == 0
     run.update(rows, {"id": [2], "time": [9], "label": ["up"]})
     assert (run.n_rows, run.n_pending) == (2, 1)
-    with pytest.raises(ValueError, match=r"time of rows\[0\] is 8, and the last event was at 9"):
+    with pytest.raises(ValueError, match=r"time of rows\[0\] is 8, but the last event was at 9"):
         run.update({"id": [4], "time": [8], "x": [0.3]})
 
 
@@ -433,9 +435,9 @@ def test_every_row_of_a_call_has_its_own_time(numbers):
     run = sk.DelayedEvaluator("accuracy").start(sk.Persistent(), classes=CLASSES)
     with pytest.raises(ValueError, match=r"t\[1\] is .*, but the last event was at"):
         run.ask(rows, [0, 1, 2], t[::-1][1:] + t[:1])
-    with pytest.raises(ValueError, match=r"t\[1\] is (nan|NaT), which is no time"):
+    with pytest.raises(ValueError, match=r"t\[1\] is (nan|NaT), which is not a time"):
         run.ask(rows, [0, 1, 2], [t[0], np.nan if numbers else np.datetime64("NaT"), t[2]])
-    with pytest.raises(ValueError, match="t has 2 times, and there are 3 rows"):
+    with pytest.raises(ValueError, match="t has 2 times, but there are 3 rows"):
         run.ask(rows, [0, 1, 2], t[:2])
     assert run.n_rows == 0
 
@@ -464,7 +466,7 @@ def test_with_an_error_score_frames_give_what_single_events_give():
             expected.ask(rows[m : m + 1], [f"id {m}"], time)
     run = evaluator.start(models, classes=CLASSES)
     run.update(*frames_of(rows, y, arrival, label_time, -1, 99), id="order", label="sold")
-    with pytest.warns(Warning, match="'breaks' failed while learning row 9"):
+    with pytest.warns(Warning, match="'breaks' failed while training on row 9"):
         assert_same(run.result(), expected.result())
     assert run.n_pending == 0
 

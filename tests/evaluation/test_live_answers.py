@@ -19,6 +19,7 @@ from skstream import (
     Polling,
     PrequentialEvaluator,
     RunOptions,
+    load_run,
 )
 from tests._examples import examples
 from tests.evaluation._late_rows import stream_rows
@@ -138,7 +139,7 @@ def test_a_late_row_is_answered_when_it_is_asked():
             HoldoutEvaluator("auc", holdout="next", every=2),
             {"p": Persistent(), "svm": SGDClassifier()},
             "predict_proba",
-            "no probabilities of model 'svm'",
+            "no probabilities for model 'svm'",
         ),
     ],
 )
@@ -155,3 +156,53 @@ def test_rows_without_a_label_are_answered_too():
     )
     run.update([[0.0]], ["up"])
     assert run.update([[0.0], [1.0]], [None, "down"])["Persistent"].tolist() == ["up", "up"]
+
+
+class FailsLate(Persistent):
+    """Fails at the row of value 9."""
+
+    def predict(self, X):
+        if X[0, 0] == 9:
+            raise RuntimeError("nine")
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("events", [[], ["result"], ["save"], ["three"], ["gap"], ["weight"]])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize("fails", [False, True])
+def test_single_rows_are_noted_late_and_as_if_at_once(events, fails, tmp_path):
+    X, y = np.zeros((300, 1)), np.random.default_rng(5).choice(CLASSES, 300).astype(object)
+    weight = np.ones(300)
+    X[200 if fails else 0] = 9
+    if "gap" in events:
+        y[250] = None
+    if "weight" in events:
+        weight[240:] = 2.0
+    options = {"error_score": np.nan, "missing_labels": "skip", "random_state": 0}
+    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True), **options)
+    models = {"late": FailsLate(), "sgd": SGDClassifier(), "last": Persistent()}
+    run, answers, at = evaluator.start(models, classes=CLASSES), [], 0
+    whole = evaluator.start(models, classes=CLASSES)
+    whole.update(X[:240], y[:240])
+    while at < 300:
+        n = 3 if at == 150 and "three" in events else 1
+        some, given = slice(at, at + n), {}
+        if weight[at] != 1.0:
+            given["sample_weight"] = weight[some]
+        answers.append(run.update(X[some], y[some], **given))
+        at += n
+        if at == 145 and "result" in events:
+            assert run.result().checkpoints[-1] == 145
+        if at == 145 and "save" in events:
+            run.save(tmp_path / "run")
+            run = load_run(tmp_path / "run")
+        assert run.n_rows == at
+    last = {} if (weight == 1.0).all() else {"sample_weight": weight[240:]}
+    whole.update(X[240:], y[240:], **last)
+    found, expected = run.close().result(), whole.close().result()
+    np.testing.assert_equal(found.values, expected.values)
+    assert found.tape.answers.keys() == expected.tape.answers.keys()
+    for model in models:
+        np.testing.assert_array_equal(found.tape.answers[model], expected.tape.answers[model])
+        told = np.concatenate([one[model] for one in answers])
+        np.testing.assert_array_equal(told, found.tape.predictions(model, 0))

@@ -16,10 +16,10 @@ def live(**options):
 
 def test_ids_that_come_twice_in_a_call_are_told_from_waiting_ones():
     run = live()
-    with pytest.raises(ValueError, match="id 'd' comes twice in this call"):
+    with pytest.raises(ValueError, match="id 'd' occurs twice in this call"):
         run.ask(X[:2], ["d", "d"])
     run.ask(X[:1], ["d"])
-    with pytest.raises(ValueError, match="id 'd' waits for its label already"):
+    with pytest.raises(ValueError, match="id 'd' is already waiting for its label"):
         run.ask(X[:1], ["d"])
 
 
@@ -45,7 +45,7 @@ def test_features_of_the_wrong_kind_are_named(answer, message):
         delay=3,
         polling=sk.Polling(n_bins=2, poll_every=1, features=lambda rows, times: answer(rows)),
     )
-    with pytest.raises(ValueError, match=rf"features\(rows, times\) was asked.*{message}"):
+    with pytest.raises(ValueError, match=rf"features\(rows, times\) got .* rows .*{message}"):
         evaluator.evaluate({"m": sk.MajorityClass()}, X, Y)
 
 

@@ -179,7 +179,7 @@ def test_a_failing_model_is_named_with_its_row():
     X, y = numbered_rows(8), LABELS
     models = {"fine": Diary(), "broken": Breaks(at=5)}
     with pytest.raises(
-        sk.ModelError, match=r"'broken' failed while learning row 5.*out of paper"
+        sk.ModelError, match=r"'broken' failed while training on row 5.*out of paper"
     ) as e:
         sk.PrequentialEvaluator("accuracy").evaluate(models, X, y)
     assert (e.value.model, e.value.fold, e.value.row) == ("broken", 0, 5)

@@ -1,7 +1,9 @@
 """Printed tables say whatever about an evaluation is not the default."""
 
+import html
 import inspect
 import io
+import re
 
 import numpy as np
 import pytest
@@ -173,3 +175,27 @@ def test_without_a_terminal_nothing_is_left_out_and_a_closed_output_is_none(monk
     for stdout in (closed, None, io.StringIO()):
         monkeypatch.setattr("sys.stdout", stdout)
         assert line_width() is None and filled("a " * 100) == "a " * 100
+
+
+def test_a_notebook_marks_the_best_and_naive_guesses_and_shows_deviations():
+    models = {"last": sk.Persistent(), "sgd": SGDClassifier(random_state=0)}
+    evaluator = sk.KFoldEvaluator(["accuracy", "error"], n_folds=3, random_state=0)
+    result = evaluator.evaluate(models, make_demo_stream(300, random_state=0))
+    shown = result._repr_html_()
+    for metric, best in (("accuracy", max), ("error", min)):
+        name = best(result.scores, key=lambda name: result.scores[name][metric])
+        deviation = result.curve(name, metric)[-1].std(ddof=1)
+        assert f"<td><b>{result.scores[name][metric]:.4f} ± {deviation:.4f}</b></td>" in shown
+    assert shown.count("<b>") == 1 + 2
+    assert "<i>last</i>" in shown and "<i>sgd</i>" not in shown
+    assert "Bold: the best of a column." in shown and "In italics: a naive guess." in shown
+
+
+def test_a_comparison_in_a_notebook_is_the_statement_with_its_answer_in_bold():
+    models = {"<last>": sk.Persistent(), "sgd": SGDClassifier(random_state=0)}
+    result = sk.PrequentialEvaluator("accuracy").evaluate(models, make_demo_stream(300))
+    compared = result.compare("<last>", "sgd")
+    shown = compared._repr_html_()
+    text = html.unescape(re.sub(r"</?[pb]>", "", shown))
+    assert text.split() == str(compared).split()
+    assert shown.startswith("<p><b>") and "&lt;last&gt;" in shown.partition("</b>")[0]

@@ -115,9 +115,9 @@ def test_or_it_is_nan_for_this_model_alone() -> None:
     rank = Measure(formula=first_score, name="rank", needs="scores")
     share = Measure(formula=first_score, name="share", needs="probabilities")
     evaluator = sk.PrequentialEvaluator([*METRICS, rank, share], random_state=0, error_score=np.nan)
-    with pytest.raises(ValueError, match="No model given has what is needed"):
+    with pytest.raises(ValueError, match="None of the models has what is needed"):
         evaluator.evaluate(several["svm"], X, y)
-    with pytest.warns(UserWarning, match="What it lacks is NaN") as said:
+    with pytest.warns(UserWarning, match="These scores are NaN") as said:
         result = evaluator.evaluate(several, X, y)
     assert len(said) == 2
     alone = prequential().evaluate(several["sgd"], X, y)
@@ -197,7 +197,7 @@ def test_the_tape_keeps_them(make: Any, tmp_path: Path) -> None:
         np.testing.assert_array_equal(
             shares[given].argmax(axis=1), one.tape.answers["sgd"][0][given]
         )
-        with pytest.raises(ValueError, match="no probabilities of model 'svm'"):
+        with pytest.raises(ValueError, match="no probabilities for model 'svm'"):
             one.tape.probabilities("svm")
 
 
@@ -278,9 +278,9 @@ def test_rounded_probabilities_end_no_run(n_classes: int) -> None:
 
     y = labels(n_classes)
     exact = prequential().evaluate(IncrementalGaussianNB(), X, y)
-    with pytest.warns(UserWarning, match="made to sum to one") as caught:
+    with pytest.warns(UserWarning, match="they are normalised") as caught:
         found = prequential().evaluate(Rounding(), X, y)
-    assert sum("made to sum to one" in str(one.message) for one in caught) == 1
+    assert sum("they are normalised" in str(one.message) for one in caught) == 1
     (scores,), (expected,) = found.scores.values(), exact.scores.values()
     assert scores["brier"] == pytest.approx(expected["brier"], abs=0.002)
     # Without a measure of them they are not even asked for.
@@ -302,12 +302,12 @@ def test_what_no_measure_can_read_is_said() -> None:
         prequential().evaluate(KnowsTwo(), X, labels(3))
     for answer, message in (
         (np.full(1, 0.9), "one column per class"),
-        ([["x", "y"]], "no numbers"),
+        ([["x", "y"]], "not numbers"),
     ):
         OneOff = type("OneOff", (Single,), {"predict_proba": lambda self, X, a=answer: np.array(a)})
         OneOff.predict = lambda self, X: np.repeat("a", len(X))
         with pytest.raises(sk.ModelError, match=message):
             prequential().evaluate(OneOff(), X, labels(2))
     tape = prequential().evaluate({"bayes": MultinomialNB()}, X, labels(2)).tape
-    with pytest.raises(ValueError, match=r"no model 'zz' on the tape; there are \['bayes'\]"):
+    with pytest.raises(ValueError, match=r"no model 'zz' on the tape; it has \['bayes'\]"):
         tape.probabilities("zz")

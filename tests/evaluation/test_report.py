@@ -219,13 +219,33 @@ def test_alarms_are_in_a_table_and_in_the_pictures(pictures: None, tmp_path: Pat
     result = unbroken(metrics="accuracy")
     found = sk.detect(result, {"ddm": DDM()})
     text = text_of(result, tmp_path, detections=found)
-    (_, *rows), *_ = Page(text).sections["Alarms and drifts"]
+    (header, *rows), *_ = Page(text).sections["Alarms and drifts"]
+    assert header == ["monitor", "model", "alarms", "at row"]  # there are no folds to number
     assert [name for _, name, *_ in rows] == list(MODELS)
-    for _, name, _, n, at in rows:
+    for _, name, n, at in rows:
         assert int(n) == len(found["ddm"][name].alarms)
         assert at == ", ".join(f"{row:,}" for row in found["ddm"][name].alarms)
-    assert any(int(row[3]) for row in rows)
+    assert any(int(row[2]) for row in rows)
     assert text.count("<path") > text_of(result, tmp_path).count("<path")
+
+
+def test_a_page_is_read_aloud_and_its_parts_have_names_of_their_own(
+    pictures: None, tmp_path: Path
+) -> None:
+    result = unbroken(metrics=["accuracy", "kappa"])
+    text = text_of(result, tmp_path, detections=sk.detect(result, {"ddm": DDM()}), also=[result])
+    ids = re.findall(r' id="([^"]*)"', text)
+    assert len(ids) == len(set(ids)) > 20
+    assert {*re.findall(r'(?:url\(|=")#([^")]*)', text)} <= set(ids)
+    pictures_of = re.findall(r'aria-label="([^"]*)"', text)
+    for metric, words in zip(["accuracy", "kappa"], pictures_of, strict=False):
+        for name in MODELS:
+            assert f"{name}: {result.scores[name][metric]:.4f}" in words
+    assert text.count("<table") == text.count("<caption")
+    assert "<th>" not in text
+    drawings = re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL)
+    assert ["-axes_2" in one for one in drawings] == [True, False, False]  # alarms once
+    assert "prefers-color-scheme: dark" in text
 
 
 def test_a_page_is_the_same_of_a_resumed_or_loaded_result(tmp_path: Path) -> None:
@@ -306,7 +326,7 @@ def test_further_results_are_shown(tmp_path: Path) -> None:
     comparison = result.compare("sgd", "majority")
     page = Page(text_of(result, tmp_path, also=[slices, comparison]))
     assert page.texts["Slice scores"] == [str(slices)]
-    assert page.texts["Anytime comparison result"] == [" ".join(str(comparison).split())]
+    assert page.texts["Comparison of sgd and majority"] == [" ".join(str(comparison).split())]
     for wrong in (slices, "slices"):
         with pytest.raises(TypeError, match="also must be a list of results"):
             result.report(tmp_path / "report.html", also=wrong)

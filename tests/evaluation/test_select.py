@@ -184,15 +184,15 @@ def test_failures_follow_the_folds(folds):
 @pytest.mark.parametrize(
     ("options", "kind", "words"),
     [
-        ({"models": "no"}, KeyError, "There is no model 'no' in this result; there are"),
+        ({"models": "no"}, KeyError, "There is no model 'no' in this result; it has"),
         ({"metrics": ["kappa", "mcc"]}, KeyError, "There is no measure 'mcc'"),
         ({"forgetting": "old"}, KeyError, "There is no forgetting 'old'"),
-        ({"models": []}, ValueError, "Name at least one model; there are"),
+        ({"models": []}, ValueError, "Name at least one model of"),
         ({"folds": 5}, ValueError, "folds must be from 0 to 4, as an int. Got 5"),
         ({"folds": []}, ValueError, "folds must name at least one fold: from 0 to 4"),
         ({"folds": True}, ValueError, "as an int. Got True"),
         ({"folds": [0.0]}, ValueError, "as an int. Got 0.0"),
-        ({"bins": 0}, ValueError, "bins are those of results under delayed labels"),
+        ({"bins": 0}, ValueError, "bins= is for results with delayed labels"),
         ({"models": 3}, TypeError, r"models must be a name, .* among \['sgd', 'last',.* Got 3 of"),
         ({"models": ["sgd", 3]}, TypeError, "Got 3 of type int instead"),
         ({"metrics": accuracy_score}, TypeError, r"metrics must .* among \['accuracy', 'kappa'"),

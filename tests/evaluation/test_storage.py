@@ -181,7 +181,7 @@ def test_what_is_no_file_of_ours_is_said_with_its_path(tmp_path, run, load):
 
 def test_a_checkpoint_of_another_format_says_so(tmp_path, run):
     path = tmp_path / "old.joblib"
-    for content, words in ((b"", "it is empty"), (b"\x80\x04", "it does not start as one")):
+    for content, words in ((b"", "it is empty"), (b"\x80\x04", "it does not start like one")):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=rf"old\.joblib is not a checkpoint .* {words}"):
             load_run(path)
@@ -193,7 +193,7 @@ def test_a_checkpoint_of_another_format_says_so(tmp_path, run):
         load_run(path)
 
 
-@pytest.mark.filterwarnings("ignore:Measures .* have no running form")
+@pytest.mark.filterwarnings("ignore:Measures .* cannot be updated row by row")
 def test_a_run_that_cannot_be_saved_says_why_and_leaves_the_file(tmp_path, run):
     path = run.save(tmp_path / "run.joblib")
     before = path.read_bytes()
@@ -215,7 +215,7 @@ def test_a_model_that_cannot_be_made_here_is_said(tmp_path, monkeypatch):
     run.update([[0.0]], [1])
     path = run.save(tmp_path / "run.joblib")
     monkeypatch.delattr(sys.modules[__name__], "Gone")
-    with pytest.raises(ValueError, match=r"run\.joblib is a whole checkpoint.*Gone"):
+    with pytest.raises(ValueError, match=r"run\.joblib is an intact checkpoint.*Gone"):
         load_run(path)
 
 

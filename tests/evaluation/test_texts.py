@@ -157,7 +157,7 @@ def test_other_rows_among_texts_are_refused():
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 @pytest.mark.parametrize("model", [SGDClassifier(), MultinomialNB(), sk.TemporallyAugmented(NB)])
 def test_a_model_that_needs_columns_names_the_row_of_texts(model, engine):
-    message = rf"Model '{type(model).__name__}' failed while learning row 0: .*text|.*string"
+    message = rf"Model '{type(model).__name__}' failed while training on row 0: .*text|.*string"
     with pytest.raises(sk.ModelError, match=message):
         sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=engine == "auto")).evaluate(
             model, TEXTS, y

@@ -46,10 +46,10 @@ def evaluate(evaluator, y=LABELS, **models):
     ids=lambda evaluator: type(evaluator).__name__,
 )
 def test_no_answer_is_an_error_that_names_model_and_row(evaluator):
-    with pytest.raises(sk.ModelError, match=r"'m'.* row 9: it gave no answer") as caught:
+    with pytest.raises(sk.ModelError, match=r"'m'.* row 9: its prediction was missing") as caught:
         evaluate(evaluator)
     assert caught.value.row == 9
-    with pytest.raises(sk.ModelError, match=r"'Scripted'.* row 9: it gave no answer"):
+    with pytest.raises(sk.ModelError, match=r"'Scripted'.* row 9: its prediction was missing"):
         sk.prequential_predict(refusing(), ROWS, LABELS)
 
 

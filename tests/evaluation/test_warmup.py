@@ -68,11 +68,13 @@ def test_failures_name_the_rows_of_the_call(cuts) -> None:
     ends = np.cumsum(cuts)
     chunks = [(bad[end - n : end], Y[end - n : end]) for n, end in zip(cuts, ends, strict=True)]
     options = {"classes": ["down", "up"], "n_warmup": N}
-    with pytest.raises(sk.ModelError, match=r"learning rows 0 to 19 \(row 4 is not finite\)") as e:
+    with pytest.raises(
+        sk.ModelError, match=r"training on rows 0 to 19 \(row 4 is not finite\)"
+    ) as e:
         sk.prequential_predict(MODELS["means"], chunks, **options)
     assert e.value.row == 4
     steady = sk.make_stream_pipeline(StandardScaler(), SGD)
-    with pytest.raises(sk.ModelError, match="learning row 4:"):
+    with pytest.raises(sk.ModelError, match="training on row 4:"):
         sk.prequential_predict(steady, chunks, **options)
 
 
@@ -103,13 +105,13 @@ def test_a_warmup_that_failed_ends_the_run_and_a_saved_one_goes_on(size, tmp_pat
     LateServer.away = True
     try:
         with pytest.raises(
-            sk.ModelError, match="learning rows 0 to 2: OSError: the server is away"
+            sk.ModelError, match="training on rows 0 to 2: OSError: the server is away"
         ):
             for i in range(0, 6, size):
                 begin = i
                 run.save(path)
                 run.update(rows[i : i + size], labels[i : i + size])
-        with pytest.raises(RuntimeError, match="cannot go on"):
+        with pytest.raises(RuntimeError, match="cannot continue"):
             run.save(path)
     finally:
         LateServer.away = False
@@ -151,7 +153,7 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
         first = {name: whole.tape.answers[name].reshape(40, -1)[0, 0] for name in models}
         assert (first["last"], first["majority"], first["window"]) == (0, 0, 0)  # the lowest class
         assert whole.classes[first["sgd"]] == models["sgd"].predict(X[:1])[0]
-        with pytest.raises(ValueError, match="'sgd' has learnt nothing, and n_warmup=0"):
+        with pytest.raises(ValueError, match="'sgd' is untrained, but n_warmup=0"):
             evaluator.evaluate(models, X, y)
 
     def equal(other):
@@ -178,7 +180,7 @@ def test_a_search_without_a_warm_up():
     search.fit(np.zeros((40, 1)), y)
     assert search.result_.n_rows == 40
     assert search.best_params_ == {"window_size": 2}  # a, a, then ties, which are a
-    with pytest.raises(ValueError, match="'alpha=1' has learnt nothing, and n_warmup=0"):
+    with pytest.raises(ValueError, match="'alpha=1' is untrained, but n_warmup=0"):
         sk.PrequentialSearch(SGDClassifier(), {"alpha": [1]}, evaluator=at_once).fit(X, Y)
 
 
@@ -197,7 +199,7 @@ def test_the_first_answer_of_baselines_in_every_kind_of_score():
         (sk.MeanRegressor(), [0, 1, 1.5]),
     ):
         assert sk.prequential_predict(model, X, targets, n_warmup=0)[:3].tolist() == answers
-    with pytest.raises(ValueError, match="'RandomClass' has learnt nothing"):
+    with pytest.raises(ValueError, match="'RandomClass' is untrained"):
         sk.prequential_predict(sk.RandomClass(), X, y, n_warmup=0)
     with pytest.raises(NotFittedError):
         sk.Persistent().predict(X)

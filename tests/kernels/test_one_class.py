@@ -78,7 +78,7 @@ def test_other_labels_are_refused_in_a_sentence(labels: list[Any]) -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     for model in (SGDOneClassSVM(), make_stream_pipeline(StandardScaler(), SGDOneClassSVM())):
         said = (
-            rf"{type(model).__name__} answers 1 \(inlier\) and -1 \(outlier\): give labels 1 and -1"
+            rf"{type(model).__name__} predicts 1 \(inlier\) and -1 \(outlier\): use labels 1 and -1"
         )
         with pytest.raises(ModelError, match=said):
             PrequentialEvaluator("accuracy", random_state=0).evaluate(

@@ -201,7 +201,7 @@ def test_layouts_in_a_linear_model(n_classes: int, layout: str) -> None:
     assert_exact(SGDClassifier(random_state=0), block, task, [20])
 
 
-@pytest.mark.filterwarnings("ignore:Model .* learns with GaussianNB", "ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:Model .* trains GaussianNB", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     "model",

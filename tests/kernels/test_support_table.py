@@ -1,4 +1,4 @@
-"""The table "What is supported" of docs/exact_and_fast.md, entry by entry."""
+"""The table "What is supported" of docs/kernels_in_detail.md, entry by entry."""
 
 import copy
 import re
@@ -70,7 +70,7 @@ from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifie
 from skstream.utils._numba import numba_enabled
 from tests.kernels._reference import assert_equals_loop, make_block
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "kernels_in_detail.md"
 X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)
 Y = np.random.default_rng(1).integers(0, 2, size=40)
 CATEGORIES = [[0.0, 1.0, 2.0]] * 3

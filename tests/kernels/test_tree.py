@@ -166,7 +166,7 @@ def test_a_broken_forest_is_caught(monkeypatch, rng: np.random.Generator) -> Non
 # -- compile or not: with no machine code at hand, a few rows run as plain Python
 
 
-NOT_COMPILED = "kernel: not compiled, which takes longer than plain Python for so few rows"
+NOT_COMPILED = "kernel: not compiled: for so few rows plain Python is faster"
 
 
 @pytest.fixture

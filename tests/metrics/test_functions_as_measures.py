@@ -78,7 +78,7 @@ def test_a_scorer_is_refused_because_it_takes_a_model(scorer):
     ids=lambda item: str(item)[:30].split(" at ")[0],
 )
 def test_what_needs_probabilities_is_refused_in_words(item):
-    with pytest.raises(ValueError, match="labels alone cannot give it"):
+    with pytest.raises(ValueError, match="not just predicted labels"):
         resolve_metrics(item, classes=[0, 1])
 
 

@@ -436,7 +436,7 @@ def test_rows_without_scores_are_refused():
         (lambda: calibration_error(norm="l2"), "'norm' parameter of calibration_error must be"),
         (lambda: brier_part("skill"), "'part' parameter of brier_part"),
         (lambda: cost([[0, 1]]), "'matrix' parameter of cost must be a square table"),
-        (lambda: cost([[0, np.inf], [1, 0]]), "deciding for class 1 where the label is class 0 is"),
+        (lambda: cost([[0, np.inf], [1, 0]]), "deciding for class 1 if the label is class 0 is"),
         (lambda: cost(MATRIX, threshold=1.5), r"'threshold' parameter of cost must be .*\[0, 1\]"),
         (lambda: cost(np.zeros((3, 3)), threshold=0.5), "decides between two classes.* has 3"),
         (lambda: gmean("worst"), r"'threshold' parameter of gmean .*\"best\" or None. Got 'worst'"),
@@ -461,7 +461,7 @@ def test_a_formula_of_series_of_probabilities_needs_them():
     found = scored(stream, scores, [measure, PROBABILITIES["log_loss"]], "cumulative").final()
     values = found["cumulative"]
     assert values["perplexity"] == pytest.approx(np.exp(values["log_loss"]))
-    with pytest.raises(ValueError, match="from series of probabilities and says that it needs lab"):
+    with pytest.raises(ValueError, match="from series of probabilities but says that it needs lab"):
         Measure(formula=perplexity, series={"log_loss"}, needs="labels")
 
 
@@ -495,5 +495,5 @@ def test_evaluators_know_them_by_name_function_and_scorer(rng):
     assert scores["wider"] == pytest.approx(error, rel=1e-9)
     assert result.measures["saved"].higher_is_better is False
     held_out = HoldoutEvaluator(["gmean:best"], holdout=(X[:30], y[:30]), every=30, random_state=0)
-    with pytest.raises(ValueError, match="'gmean:best' is learnt from the rows before each row"):
+    with pytest.raises(ValueError, match="'gmean:best' is estimated from the rows before each row"):
         held_out.evaluate(MultinomialNB(), X[30:], y[30:])

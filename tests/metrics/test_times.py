@@ -220,7 +220,7 @@ def test_functions_of_the_user_are_given_the_rows_of_a_window() -> None:
 def test_bad_times_are_said() -> None:
     rows, classes = labels(10, FEW), np.arange(FEW)
     rows.time = None
-    with pytest.raises(ValueError, match="do not say when they came: pass arrival="):
+    with pytest.raises(ValueError, match="have no arrival times: pass arrival="):
         curves_of(rows, "accuracy", classes, "window:1D")
     rows.time = np.arange(10.0)
     with pytest.raises(ValueError, match="times of arrival= are numbers: pass datetimes"):

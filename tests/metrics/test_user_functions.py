@@ -146,7 +146,11 @@ def averages(sums):
     ("formula", "kind", "words"),
     [
         (divides, RuntimeError, "'divides' failed at .* after 2 rows .*: ZeroDivisionError: div"),
-        (takes_hits, ValueError, "'takes_hits' takes sums of 'hit', which its 'series' param"),
+        (
+            takes_hits,
+            ValueError,
+            "'takes_hits' uses sums of 'hit', which are missing in its 'series' param",
+        ),
         (averages, ValueError, r"'averages' must return .* shape \(1,\)\. Got float of shape \(\)"),
         (lambda sums: sums.table("label"), ValueError, r"'mine' .* Got ndarray of shape \(2, 1\)"),
         (lambda sums: None, ValueError, r"'mine' must return one number .* Got NoneType"),

@@ -338,7 +338,7 @@ def test_candidates_that_fail_are_left_out_as_in_scikit_learn() -> None:
     with pytest.raises(sk.ModelError, match="it broke"):
         search(Rule(), {"at": [30, 50]}, error_score="raise").fit(X, y)
     with (
-        pytest.raises(ValueError, match="failure: Model 'at=30' failed while learning row 29"),
+        pytest.raises(ValueError, match="failure: Model 'at=30' failed while training on row 29"),
         pytest.warns(FitFailedWarning),
     ):
         search(Rule(), {"at": [30, 50]}, metric="accuracy").fit(X, y)
@@ -472,8 +472,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"chunks": "unlabelled"}, "Row 0 has no label"),
     ({"tuning": 1.0}, "tuning must be"),
     ({"tuning": True}, "tuning must be"),
-    ({"chunks": "beside y"}, "y is given beside a source of chunks (list)"),
-    ({"chunks": "made, beside y"}, "y is given beside a source of chunks (function)"),
+    ({"chunks": "beside y"}, "y is given together with a source of chunks (list)"),
+    ({"chunks": "made, beside y"}, "y is given together with a source of chunks (function)"),
     ({"n_jobs": 2, "chunks": "one-shot"}, "needs a stream that can be read again"),
     ({"tuning": 0.5, "chunks": "one-shot"}, "share of the rows"),
     ({"tuning": 5000, "chunks": "one-shot"}, "ended after 900"),
@@ -671,7 +671,9 @@ def test_a_stream_that_ends_in_the_batch_of_the_choice_says_so() -> None:
 def test_the_chosen_one_that_fails_is_an_error() -> None:
     X, y = rare(300)
     one = search(Rule(), {"k": [0], "at": [150]}, metric="accuracy", tuning=100)
-    with pytest.raises(sk.ModelError, match=r"Model 'at=150, k=0' failed while learning row 149"):
+    with pytest.raises(
+        sk.ModelError, match=r"Model 'at=150, k=0' failed while training on row 149"
+    ):
         one.fit(X, y)
     before = held_beside_engine(one)
     assert "49 rows after them" in str(one)

@@ -1,8 +1,10 @@
 """What all displays share: found in ``__all__``, drawn, kept, listed as a frame, and printed."""
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,11 @@ from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
 import skstream.plotting
-from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay
+from skstream.plotting import (
+    BinnedPerformanceDisplay,
+    CriticalDifferenceDisplay,
+    PrequentialDisplay,
+)
 from skstream.plotting._base import Display
 from skstream.stats import anytime_comparison, friedman_nemenyi
 from skstream.streams import load_testbed, make_demo_stream
@@ -183,3 +189,23 @@ def test_a_diagram_of_ranks_has_no_legend() -> None:
         CriticalDifferenceDisplay.from_result(
             friedman_nemenyi([[1, 2], [2, 1], [3, 2]]), legend=True
         )
+
+
+def test_a_notebook_shows_the_picture_and_no_line_above_it(capsys: Any, monkeypatch: Any) -> None:
+    display = PrequentialDisplay(
+        checkpoints=np.arange(1, 4),
+        curves={"a": np.ones((3, 1))},
+        metric="accuracy",
+        forgetting="cumulative",
+    )
+    display._ipython_display_()
+    assert capsys.readouterr().out == f"{display!r}\n"
+    shown: list[Any] = []
+    notebook = SimpleNamespace(display=shown.append)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=notebook))
+    monkeypatch.setitem(sys.modules, "IPython.display", notebook)
+    display.plot()._ipython_display_()
+    assert (shown, capsys.readouterr().out) == ([], "")  # the notebook draws open figures itself
+    pyplot.close("all")
+    display._ipython_display_()
+    assert shown == [display.figure_]

@@ -49,8 +49,9 @@ def test_the_points_are_those_of_scikit_learn(result, truth, strategy) -> None:
     display = ReliabilityDisplay.from_result(result, models="sgd", strategy=strategy)
     observed, predicted = calibration_curve(*truth, n_bins=10, strategy=strategy)
     np.testing.assert_allclose(display.lines_["sgd"].get_xdata(), predicted, rtol=1e-12)
-    np.testing.assert_allclose(display.lines_["sgd"].get_ydata(), observed, rtol=1e-12)
     (one,) = display.curves["sgd"]
+    joined = np.where(one.is_sparse, np.nan, observed)
+    np.testing.assert_allclose(display.lines_["sgd"].get_ydata(), joined, rtol=1e-12)
     assert one.n_rows.sum() == N - 1
     assert one.share.sum() == pytest.approx(1.0)
     for k, n in enumerate(one.n_rows.tolist()):
@@ -101,13 +102,18 @@ def test_of_several_classes_the_largest_probability_or_one_class(three_classes) 
     p = tape.probabilities("nb")
     asked = ~np.isnan(p).any(axis=1)
     p, y = p[asked], tape.y[asked]
+
+    def check(display, observed, predicted) -> None:
+        (one,) = display.curves["nb"]
+        np.testing.assert_allclose(np.c_[one.predicted, one.observed], np.c_[predicted, observed])
+        points = display.lines_["nb"].get_xydata()
+        np.testing.assert_array_equal(points[~one.is_sparse, 1], one.observed[~one.is_sparse])
+
     top = ReliabilityDisplay.from_result(three_classes, n_bins=7)
-    observed, predicted = calibration_curve(p.argmax(axis=1) == y, p.max(axis=1), n_bins=7)
-    np.testing.assert_allclose(top.lines_["nb"].get_xydata(), np.c_[predicted, observed])
+    check(top, *calibration_curve(p.argmax(axis=1) == y, p.max(axis=1), n_bins=7))
     assert top.ax_.get_xlabel() == "largest probability"
     of_b = ReliabilityDisplay.from_result(three_classes, label="b", n_bins=7)
-    observed, predicted = calibration_curve(y == 1, p[:, 1], n_bins=7)
-    np.testing.assert_allclose(of_b.lines_["nb"].get_xydata(), np.c_[predicted, observed])
+    check(of_b, *calibration_curve(y == 1, p[:, 1], n_bins=7))
 
 
 def test_columns_are_in_the_order_of_the_classes_given(rng: np.random.Generator) -> None:

@@ -169,7 +169,7 @@ def test_a_column_that_changes_its_type_is_refused(strategy: str, pd: Any) -> No
         model = make_stream_pipeline(
             StreamImputer(strategy), StreamOrdinalEncoder(4), BernoulliNB()
         )
-        with pytest.raises(ModelError, match=r"answering row 3: .*'city' holds 53111, a number, a"):
+        with pytest.raises(ModelError, match=r"predicting row 3: .*'city' holds 53111, a number"):
             PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
                 model, rows, [0, 1, 0, 1]
             )

@@ -29,7 +29,7 @@ def test_the_row_of_the_stream_is_the_only_one(transformer: Any, value: Any, eng
     rows = np.arange(20.0).astype(object)[:, np.newaxis]
     rows[11, 0] = value
     model = make_stream_pipeline(transformer, SGDClassifier(random_state=0))
-    with pytest.raises(ModelError, match=r"answering row 11: .*olumn 0 holds") as told:
+    with pytest.raises(ModelError, match=r"predicting row 11: .*olumn 0 holds") as told:
         PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
             model, rows, [0, 1] * 10
         )
@@ -38,7 +38,7 @@ def test_the_row_of_the_stream_is_the_only_one(transformer: Any, value: Any, eng
 
 def odd_frames() -> list[tuple[str, list[Any], type, str]]:
     """Names of columns, values of the second one, and what is said of it."""
-    several = "A value is one number, text or date"
+    several = "A value must be one number, text or date"
     return [
         ("ab", [[1, 2]] * 60, TypeError, rf"Column 'b' holds \[1, 2\] in row 0.*{several}"),
         ("ab", [{"x": 1}] * 60, TypeError, rf"Column 'b' holds \{{'x': 1\}} in row 0.*{several}"),

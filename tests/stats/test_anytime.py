@@ -213,7 +213,7 @@ def test_certainty_can_be_lost_and_the_statement_says_so() -> None:
     assert result.better is None
     statement = str(result).replace("\n", " ")
     assert "No difference shown between early and late after 600 rows" in statement
-    assert "with early ahead; over all rows it is not certain any more" in statement
+    assert "with early ahead; over all rows it is no longer certain" in statement
 
 
 def test_the_asymptotic_boundary_needs_no_bounds_and_inverts_its_pvalue() -> None:

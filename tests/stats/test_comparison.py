@@ -103,11 +103,17 @@ STATEMENTS = [
     ),
     (
         stats.mcnemar(ZEROS, ONES, ZEROS, names=NAMES),
-        ["bayes errs less than sgd", "signed M", "100 rows", "alpha = 0.05", "not there"],
+        ["bayes errs less than sgd", "signed M", "100 rows", "alpha = 0.05", "do not exist"],
     ),
     (
         stats.mcnemar_curve(ZEROS, ONES, ZEROS, forgetting="window:10", names=NAMES),
-        ["bayes errs less than sgd", "signed M", "100 rows", "over the last 10 rows", "not there"],
+        [
+            "bayes errs less than sgd",
+            "signed M",
+            "100 rows",
+            "over the last 10 rows",
+            "do not exist",
+        ],
     ),
     (
         stats.q_statistic([1, 1, 0], [0, 1, 0], forgetting="window:2", names=NAMES),

@@ -19,12 +19,12 @@ from skstream.stats._mcnemar import RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
 
 NUMBERS = {
-    "texts": (["0.5", "1"], "must hold numbers. Got values of dtype <U3"),
+    "texts": (["0.5", "1"], "must contain numbers. Got values of dtype <U3"),
     "texts as objects": (np.array(["1", 2], dtype=object), "Got '1' of type str"),
     "imaginary": (np.array([1j, 2]), "Got values of dtype complex128"),
     "dates": (np.array(["2020-01-01"] * 2, dtype="M8[D]"), "Got values of dtype datetime64"),
     "missing": ([None, 1.0], r"\[0\] is nan"),
-    "ragged": ([[1.0], [1.0, 2.0]], "must hold numbers, all in rows of one length"),
+    "ragged": ([[1.0], [1.0, 2.0]], "must contain numbers, in rows of the same length"),
 }
 
 
@@ -97,7 +97,10 @@ REFUSED = [
     (lambda: anytime_comparison([0], [0], alpha=1.0), "alpha"),
     (lambda: anytime_comparison([], []), "No rows were compared yet"),
     (lambda: anytime_comparison([0, 1], [1, 0], sample_weight=[0, 0]), "No rows were compared"),
-    (lambda: friedman_nemenyi([["1", "2"], ["2", "1"]]), "scores must hold numbers. .* dtype <U1"),
+    (
+        lambda: friedman_nemenyi([["1", "2"], ["2", "1"]]),
+        "scores must contain numbers. .* dtype <U1",
+    ),
     (lambda: friedman_nemenyi([[1, 2], [None, 1]]), r"scores\[1, 0\] is nan"),
     (lambda: friedman_nemenyi([[1, 2], [1, 2]], ["a", "a"]), "names must be distinct"),
     (lambda: friedman_nemenyi([[1, 2], [1, 2]], alpha=0), "alpha"),
@@ -129,8 +132,8 @@ REFUSED = [
         (partial(make, forgetting), words)
         for make in (RunningMcNemar, RunningQStatistic)
         for forgetting, words in (
-            ("adwin", "not defined under AdaptiveWindow"),
-            (AdaptiveWindow(), "not defined under AdaptiveWindow"),
+            ("adwin", "not defined with AdaptiveWindow"),
+            (AdaptiveWindow(), "not defined with AdaptiveWindow"),
             (["cumulative", "window:10"], r"one forgetting mechanism at a time. Got 2"),
         )
     ),

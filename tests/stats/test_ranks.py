@@ -247,4 +247,7 @@ def test_a_ranking_draws_itself(matplotlib):
 
 def test_an_infinite_statistic_is_explained() -> None:
     text = " ".join(str(friedman_nemenyi(np.tile([3.0, 2.0, 1.0], (5, 1)))).split())
-    assert "F(2, 8) is infinite, as all 5 folds or streams rank the models alike (p = " in text
+    assert (
+        "F(2, 8) is infinite, as all 5 folds or streams rank the models in the same order (p = "
+        in text
+    )

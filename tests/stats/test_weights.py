@@ -206,9 +206,9 @@ def test_weights_that_are_none(weight, message: str) -> None:
 
 def test_a_weight_above_the_promised_largest_is_refused() -> None:
     running = RunningAnytimeComparison(largest_weight=2.0).update([1.0], [0.0], sample_weight=[2.0])
-    with pytest.raises(ValueError, match="weight 3, and largest_weight is 2"):
+    with pytest.raises(ValueError, match="weight 3, but largest_weight is 2"):
         running.update([1.0], [0.0], sample_weight=[3.0])
-    with pytest.raises(ValueError, match=r"weight 1, and largest_weight is 0\.5"):
+    with pytest.raises(ValueError, match=r"weight 1, but largest_weight is 0\.5"):
         RunningAnytimeComparison(largest_weight=0.5).update([1.0], [0.0])
     assert running.n_rows == 1
 

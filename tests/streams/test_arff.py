@@ -203,7 +203,7 @@ def test_meta_data_of_sparse_rows(tmp_path):
     with pytest.raises(ValueError, match=r"'a' is named in nominal=.* pass as_frame=True"):
         list(ARFFStream(path, "class", nominal=["a"]))
     path = write(tmp_path, SPARSE.replace("a numeric", "a string") + "{0 'u v'}\n")
-    with pytest.raises(ValueError, match=r"'a' is .* or holds texts .* pass as_frame=True"):
+    with pytest.raises(ValueError, match=r"'a' is .* or contains texts .* pass as_frame=True"):
         list(ARFFStream(path, "class"))
     assert rows_of(ARFFStream(path, "class", text="a"))[0].tolist() == ["u v"]
 
@@ -247,7 +247,7 @@ def test_rows_that_do_not_fit_are_named(tmp_path, header, line, message):
         ("@relation r\n@data\n1\n", "declares no @attribute"),
         ("@attribute x\n@data\n", r"line 1: '@attribute x' does not declare a name and a type"),
         ("@attribute x float\n@data\n", r"line 1: 'x' has the type 'float'; known are"),
-        ("@attribute x {a,,b}\n@data\n", r"line 1: the values of 'x' hold an empty one"),
+        ("@attribute x {a,,b}\n@data\n", r"line 1: the values of 'x' contain an empty one"),
         ("@attribute x {a,b,a}\n@data\n", r"line 1: the values of 'x' hold .* one twice"),
         ("@attribute 'x real\n@data\n", r"line 1: .* does not declare a name"),
         ("@attribute x relational\n@data\n", r"line 1: 'x' has the type 'relational'"),

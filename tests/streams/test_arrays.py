@@ -142,7 +142,7 @@ def test_a_function_that_returns_one_iterator_again_is_caught():
     only = generate()
     stream = as_stream(lambda: only)
     list(stream)
-    with pytest.raises(ValueError, match=r"gave no row.*new iterator at each call"):
+    with pytest.raises(ValueError, match=r"is empty.*new iterator at each call"):
         list(stream)
 
 
@@ -173,7 +173,7 @@ def test_a_subclass_is_checked_too():
         (([[1, 2], [3, 4], [5]], [0, 1, 0]), ValueError, "Row 2 of X has 1 features, but row 0"),
         (("rows.parquet",), TypeError, "ParquetStream"),
         ((3,), TypeError, "Got int instead"),
-        ((generate, Y), ValueError, "y is given beside a source of chunks"),
+        ((generate, Y), ValueError, "y is given together with a source of chunks"),
     ],
 )
 def test_bad_data_is_refused(arguments, error, message):

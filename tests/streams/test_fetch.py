@@ -137,9 +137,9 @@ def test_without_a_network_the_message_says_what_to_do(electricity, tmp_path, mo
     ("other", "message"),
     [
         ({"n_rows": 7}, "it has 6 rows instead of 7"),
-        ({"labels": "0" * 64}, "its labels, or their order, are others"),
-        ({"labels": None, "counts": {"UP": 3}}, r"its labels are others: \{'UP': 4, 'DOWN': 2\}"),
-        ({"labels": None, "beginning": "11"}, "its rows are in another order"),
+        ({"labels": "0" * 64}, "its labels, or their order, differ"),
+        ({"labels": None, "counts": {"UP": 3}}, r"its labels differ: \{'UP': 4, 'DOWN': 2\}"),
+        ({"labels": None, "beginning": "11"}, "its rows are in a different order"),
     ],
 )
 def test_other_rows_are_refused(electricity, tmp_path, monkeypatch, other, message):
@@ -229,5 +229,5 @@ def test_the_hashes_are_those_of_the_streams(known, file):
     known.check(labels, None)
     labels = labels.copy()
     labels[[0, -1]] = labels[[-1, 0]] if labels[0] != labels[-1] else ["a", "b"]
-    with pytest.raises(ValueError, match="its labels, or their order, are others"):
+    with pytest.raises(ValueError, match="its labels, or their order, differ"):
         known.check(labels, None)

@@ -132,7 +132,7 @@ def test_a_run_that_resumes_sees_that_a_file_behind_a_uri_has_grown(tmp_path):
     assert evaluator.evaluate(Persistent(), CSVStream(uri, "class")).scores == first.scores
     with (tmp_path / "days/part 10.csv").open("a") as file:
         file.write("3,d1,up\n")
-    with pytest.raises(ValueError, match=r"it has 7 rows, and the run had read 6"):
+    with pytest.raises(ValueError, match=r"it has 7 rows, but the run had read 6"):
         evaluator.evaluate(Persistent(), CSVStream(uri, "class"))
 
 
@@ -144,7 +144,7 @@ def test_messages_name_the_uri(tmp_path):
     with pytest.raises(StreamError) as broken:
         rows_of(stream)
     assert broken.value.file == f"{uri}/part%2010.csv"
-    assert f"{uri}/part%2010.csv cannot be read on" in str(broken.value)
+    assert f"{uri}/part%2010.csv cannot be read after" in str(broken.value)
     (folder / "part 10.csv").write_text("x;class\n1;up\n")
     with pytest.raises(ValueError, match="Column 'x;class' is in"):
         CSVStream(uri, "class")
@@ -160,9 +160,9 @@ def test_an_absent_place_is_named(tmp_path):
     uri = tmp_path.as_uri()
     with pytest.raises(FileNotFoundError, match=f"no file or folder '{uri}/nothing'"):
         CSVStream(f"{uri}/nothing", "class")
-    with pytest.raises(FileNotFoundError, match=f"folder '{uri}' holds no file"):
+    with pytest.raises(FileNotFoundError, match=f"folder '{uri}' contains no file"):
         CSVStream(uri, "class")
-    with pytest.raises(FileNotFoundError, match="A list names files; a folder is given alone"):
+    with pytest.raises(FileNotFoundError, match="A list must name files; pass a folder on its own"):
         CSVStream([uri], "class")
     with pytest.raises(FileNotFoundError, match="no file or folder 'nothing'"):
         CSVStream(
@@ -179,12 +179,12 @@ def test_other_file_systems_are_refused(tmp_path):
         CSVStream(tmp_path / "days", "class", options={"filesystem": "s3"})
     with pytest.raises(ValueError, match="Leave out the option filesystem"):
         CSVStream(uri, "class", options={"filesystem": fs.LocalFileSystem()})
-    with pytest.raises(ValueError, match="no URI of a file or folder"):
+    with pytest.raises(ValueError, match="not the URI of a file or folder"):
         CSVStream("file:///a b", "class")
-    with pytest.raises(ValueError, match="are on two file systems"):
+    with pytest.raises(ValueError, match="are on different file systems"):
         CSVStream([f"{uri}/part%201.csv", "s3://bucket/part 1.csv"], "class")
     for mixed in (["part 1.csv", f"{uri}/part%201.csv"], [f"{uri}/part%201.csv", "part 1.csv"]):
-        with pytest.raises(ValueError, match=r"'part 1.csv' is a path and .* a URI"):
+        with pytest.raises(ValueError, match=r"'part 1.csv' is a path, but .* is a URI"):
             CSVStream(mixed, "class")
     with pytest.raises(ValueError, match=r"names .* twice"):
         CSVStream([f"{uri}/part%201.csv"] * 2, "class")

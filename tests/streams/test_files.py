@@ -62,7 +62,7 @@ def test_lists_of_files_are_checked(tmp_path):
         CSVStream([file, file], "class")
     with pytest.raises(FileNotFoundError, match=r"There is no file .*gone\.csv"):
         CSVStream([file, tmp_path / "gone.csv"], "class")
-    with pytest.raises(FileNotFoundError, match="a folder is given alone"):
+    with pytest.raises(FileNotFoundError, match="pass a folder on its own"):
         CSVStream([tmp_path], "class")
 
 
@@ -72,7 +72,10 @@ def test_lists_of_files_are_checked(tmp_path):
         ("x,k,class\n1,2,a\n", r"Column 'k' is in .*2\.csv, but absent in .*1\.csv"),
         ("y,class\n1,a\n", r"Column 'y' is in .*2\.csv, but absent"),
         ("class\na\n", r"Column 'x' is absent in .*2\.csv, but number in .*1\.csv"),
-        ("x,class\nhigh,a\n", r"'x' is nominal in .*2\.csv, but number .* named in nominal="),
+        (
+            "x,class\nhigh,a\n",
+            r"'x' is nominal in .*2\.csv, but number .* mixed values in nominal=",
+        ),
         ("x,class\n2020-01-01,a\n", r"'x' is time in .*2\.csv, but number"),
         ("x,x,class\n1,2,a\n", r"Columns 0 and 1 of .*2\.csv have the same name, 'x'"),
         ("", r"2\.csv cannot be read as a CSV file: Empty"),
@@ -126,7 +129,7 @@ def test_a_file_that_breaks_off_is_named_with_its_row(tmp_path):
             seen += len(y)
     error = raised.value
     assert error.file == str(tmp_path / "2.csv.gz")
-    assert str(error).startswith(f"{error.file} cannot be read on after its first")
+    assert str(error).startswith(f"{error.file} cannot be read after its first")
 
 
 def test_a_parquet_file_that_is_replaced_meanwhile(tmp_path):
@@ -135,7 +138,7 @@ def test_a_parquet_file_that_is_replaced_meanwhile(tmp_path):
     stream = iter(ParquetStream(tmp_path, "class"))
     next(stream)
     (tmp_path / "2.parquet").write_text("gone")
-    with pytest.raises(StreamError, match=r"2\.parquet cannot be read on after its first 0 rows"):
+    with pytest.raises(StreamError, match=r"2\.parquet cannot be read after its first 0 rows"):
         next(stream)
 
 

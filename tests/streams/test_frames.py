@@ -121,23 +121,25 @@ def test_names_that_are_not_there():
     pieces = [FRAME.iloc[:3], FRAME.iloc[3:].drop(columns="w")]
     with pytest.raises(StreamError, match="sample_weight names the column 'w', which is not in"):
         list(as_stream(pieces, target="class", sample_weight="w"))
-    with pytest.raises(ValueError, match="X has no column beside class, and so no feature"):
+    with pytest.raises(ValueError, match="X has no column besides class, so there are no features"):
         as_stream(FRAME[["class"]], target="class")
 
 
 def test_other_things_than_frames():
     with pytest.raises(ValueError, match="y and target= are both given"):
         as_stream(FRAME, FRAME["class"], target="class")
-    with pytest.raises(TypeError, match="sample_weight must be the name of a column where target="):
+    with pytest.raises(TypeError, match="sample_weight must be the name of a column if target="):
         as_stream(FRAME, target="class", sample_weight=FRAME["w"])
     with pytest.raises(TypeError, match=r"the frame that starts at row 0 is a tuple\. With target"):
         list(as_stream([(FRAME, FRAME["class"])], target="class"))
     rows = FRAME.to_dict("records")
-    with pytest.raises(ValueError, match=r"value of 'load' is no column: .*dataset\.iter\(batch"):
+    with pytest.raises(
+        ValueError, match=r"value of 'load' is not a column: .*dataset\.iter\(batch"
+    ):
         list(as_stream(rows, target="class"))
-    with pytest.raises(ValueError, match=r"holds no labels\. If a column holds them, pass target="):
+    with pytest.raises(ValueError, match=r"has no labels\. If a column holds them, pass target="):
         as_stream(FRAME)
-    with pytest.raises(TypeError, match="hold their labels, pass target= to as_stream"):
+    with pytest.raises(TypeError, match="contain their labels, pass target= to as_stream"):
         list(as_stream([FRAME]))
     with pytest.raises(ValueError, match="The columns change at row 3"):
         list(as_stream([FRAME.iloc[:3], FRAME.iloc[3:, ::-1]], target="class"))

@@ -428,7 +428,7 @@ def test_any_order_of_blocks_has_the_same_labels(transitions, monkeypatch):
         (lambda: Waveform(n_drifting=(0, 1)), "n_drifting must not be 1"),
         (lambda: RandomRBF(n_centroids=1), "n_centroids must be an integer >= 2. Got 1"),
         (lambda: RandomRBF(speed="fast"), "speed must be a finite number >= 0. Got 'fast'"),
-        (lambda: RandomTree(n_numeric=0, n_nominal=0), "A row needs a feature"),
+        (lambda: RandomTree(n_numeric=0, n_nominal=0), "A stream needs at least one feature"),
         (lambda: RandomTree(max_depth=0), "max_depth must be an integer >= 1"),
         (lambda: MarkovLabels(transitions=[0.5, 0.5]), "must be a square matrix"),
         (lambda: MarkovLabels(transitions="x"), "must be a square matrix"),
@@ -437,7 +437,7 @@ def test_any_order_of_blocks_has_the_same_labels(transitions, monkeypatch):
             lambda: MarkovLabels(transitions=[[0.5, 0.5], [0.5, 0.4]]),
             "Each row of transitions must sum to 1. Row 1, the classes after class 1, sums to 0.9",
         ),
-        (lambda: MarkovLabels(transitions=[[1, 0], [1, 0]]), "transitions never give class 1"),
+        (lambda: MarkovLabels(transitions=[[1, 0], [1, 0]]), "transitions never reach class 1"),
         (lambda: MarkovLabels(n_features=1), "n_features must be an integer >= 2"),
     ],
 )

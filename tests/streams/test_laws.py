@@ -198,7 +198,7 @@ def test_the_laws_catch_broken_streams():
     assert not same_rows(ChunkStream(CutByChunk(5)))
     broken = ChunkStream(OnceOnly(5))
     assert same_rows(broken)
-    with pytest.raises(ValueError, match="make a new iterator at each call"):
+    with pytest.raises(ValueError, match="return a new iterator at each call"):
         list(broken)
 
 

@@ -223,7 +223,7 @@ A = Component("A", 1, (0, 0), (1, 1))
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Phase(10, 5), "A phase cannot end before it starts. Got start=10, end=5"),
+        (lambda: Phase(10, 5), "A phase must not end before it starts. Got start=10, end=5"),
         (lambda: Phase(-1, 5), "start of a phase must be an integer >= 0"),
         (lambda: Phase(0, 5, scale=0), "scale of a phase must be a finite number > 0. Got 0"),
         (lambda: Phase(0, 5, weight=-1), "weight of a phase must be a finite number >= 0"),
@@ -241,7 +241,7 @@ A = Component("A", 1, (0, 0), (1, 1))
         ),
         (
             lambda: Component("A", 1, (0,), (1,), phases=[Phase(0, 9), Phase(5, 12)]),
-            "the phase from row 5 to 12 starts before the one ahead of it ends, at row 9",
+            "the phase from row 5 to 12 starts before the previous one ends, at row 9",
         ),
         (
             lambda: Component("A", 1, (0,), (1,), phases=[Phase(0, 9, move=(1, 2))]),

@@ -142,10 +142,12 @@ def test_an_undeclared_category_is_named(tmp_path):
 def test_a_column_of_free_text_or_identifiers_is_refused(tmp_path, kind):
     columns = {"s": kind("abcd"), "class": [0, 1, 0, 1]}
     stream = stream_of(tmp_path, columns, rows=2, max_categories=3)
-    with pytest.raises(ValueError, match=r"'s' holds texts of more than 3 .* exclude=, or"):
+    with pytest.raises(ValueError, match=r"'s' has more than 3 different texts, .* exclude=, or"):
         list(stream)
     assert stream_of(tmp_path, columns, max_categories=4).categories == {"s": list("abcd")}
-    with pytest.raises(ValueError, match=r"'s' holds texts of more than 3 .*raise max_categories="):
+    with pytest.raises(
+        ValueError, match=r"'s' has more than 3 different texts .*raise max_categories="
+    ):
         list(stream_of(tmp_path, columns, max_categories=3, nominal=["s"]))
     named = stream_of(tmp_path, columns, nominal=["s"])
     assert named.categories == {"s": list("abcd")}
@@ -319,10 +321,10 @@ def test_columns_of_other_types_are_refused_unless_left_out(tmp_path):
 def test_files_that_are_not_there_or_not_parquet(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file or folder"):
         ParquetStream(tmp_path / "gone.parquet", "class")
-    with pytest.raises(FileNotFoundError, match=r"holds no file \*\.parquet or \*\.pq\. Fold"):
+    with pytest.raises(FileNotFoundError, match=r"contains no file \*\.parquet or \*\.pq\. Sub"):
         ParquetStream(tmp_path, "class")
     (tmp_path / "hive" / "month=1").mkdir(parents=True)
-    with pytest.raises(FileNotFoundError, match=r"Folders in it are not read: give a list of"):
+    with pytest.raises(FileNotFoundError, match=r"Subfolders are not read: pass a list of"):
         ParquetStream(tmp_path / "hive", "class")
     (tmp_path / "bad.parquet").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"bad\.parquet cannot be read as a Parquet file"):

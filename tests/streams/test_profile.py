@@ -78,7 +78,7 @@ def test_names_of_labels_do_not_matter():
         (["up"] * 50 + ["down"] * 50, True, "depend on their past (P(T) = 0.990, P(M) = 0.500)"),
         (["up", "up", "down"] * 50, False, "does not beat the majority class"),
         ([0, 0, 1, 1], True, "within the sampling error of 4 labels"),
-        ([1, 1, 1], False, "All 3 labels are 1: nothing can be learnt."),
+        ([1, 1, 1], False, "All 3 labels are 1: there is nothing to learn."),
     ],
 )
 def test_advice(labels, depends, words):
@@ -138,8 +138,8 @@ def test_a_cycle_depends_on_the_past():
     assert (profile.persistence, profile.succession) == (0.0, 1.0)
     assert profile.successors.tolist() == [*range(1, 24), 0]
     assert "Wrap models in TemporallyAugmented" in profile.advice
-    assert "judge them against P(S)" in profile.advice
-    assert "against the majority (" not in profile.advice
+    assert "compare them with P(S)" in profile.advice
+    assert "with the majority (" not in profile.advice
     assert "P(S) succession  1.0000" in repr(profile)
 
 
@@ -174,7 +174,7 @@ def test_a_column_that_is_the_label_is_named(rng, pd):
     price, label = prices(rng)
     noise, category = rng.normal(size=6000), np.where(label == "UP", "x", "y")
     X = np.column_stack([noise, price])
-    with pytest.warns(UserWarning, match="'column 1', less its mean over the 48 rows before,"):
+    with pytest.warns(UserWarning, match="'column 1', minus its mean over the 48 rows before,"):
         profile = label_profile(as_stream(X, label))
     assert [(one.name, one.window) for one in profile.label_columns] == [("column 1", 48)]
     assert profile.label_columns[0].accuracy > 0.99
@@ -240,7 +240,7 @@ def test_the_labels_of_a_stream_of_one_pass_are_profiled_alone():
 
 def test_the_label_of_electricity_is_read_off_a_price(pa):
     path = data_path("electricity")
-    with pytest.warns(UserWarning, match="'nswprice', less its mean over the 48 rows before"):
+    with pytest.warns(UserWarning, match="'nswprice', minus its mean over the 48 rows before"):
         profile = label_profile(ParquetStream(path, target="class"))
     assert [one.name for one in profile.label_columns] == ["nswprice"]
     five = ["day", "period", "nswdemand", "vicdemand", "transfer"]

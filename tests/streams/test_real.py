@@ -27,7 +27,7 @@ def test_electricity():
     assert profile.persistence == 38_664 / 45_311
     assert round(profile.majority_prior, 4) == 0.5755
     assert profile.succession == profile.persistence
-    assert "judge models against Persistent" in profile.advice
+    assert "compare models with Persistent" in profile.advice
 
 
 def test_kdd99_categories_are_those_declared():

@@ -126,9 +126,9 @@ class Images(datasets.base.Dataset):
     ("rows", "message"),
     [
         (Images("Binary classification", 1), "Feature 'image' of row 0 holds a ndarray"),
-        ([({"a": 1.0}, 0), ("a text", 1)], "Row 1 is no pair .dict, y.*holds a str"),
-        ([({"a": 1.0}, 0), {"a": 1.0}], "Row 1 is no pair .dict, y.*holds a dict"),
-        ([("a text", 1)], r"pairs \(text, y\). Give the texts and the labels apart"),
+        ([({"a": 1.0}, 0), ("a text", 1)], "Row 1 is not a pair .dict, y.*contains a str"),
+        ([({"a": 1.0}, 0), {"a": 1.0}], "Row 1 is not a pair .dict, y.*contains a dict"),
+        ([("a text", 1)], r"pairs \(text, y\). Pass the texts and the labels separately"),
         ([({"a": {"b": 1}}, 0)], "Feature 'a' of row 0 holds a dict"),
         (datasets.SolarFlare(), "Row 0 has several targets"),
         (synth.SEA(seed=1), r"SEA, a data set of River, never ends.*SEA\(...\).take\(1000\)"),

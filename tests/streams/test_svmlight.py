@@ -107,7 +107,7 @@ def test_files_that_are_none(tmp_path):
     packed = gzip.compress(b"1 1:1\n" * 100_000)
     path = tmp_path / "rows.svm.gz"
     path.write_bytes(packed[:-100])
-    with pytest.raises(StreamError, match="cannot be read on after its first"):
+    with pytest.raises(StreamError, match="cannot be read after its first"):
         list(SVMLightStream(path))
     for options in ({"n_features": 0}, {"zero_based": "yes"}, {"chunk_size": 0}):
         with pytest.raises(ValueError, match=next(iter(options))):
@@ -121,7 +121,7 @@ def test_targets_and_gaps(tmp_path):
     found_X, y = rows_of(stream)
     assert np.isnan(y[0])
     assert np.isnan(found_X[1, 0])
-    with pytest.raises(ValueError, match="holds no label at all"):
+    with pytest.raises(ValueError, match="has no labels"):
         _ = SVMLightStream(svm(tmp_path, "nan 1:1\n")).classes
 
 

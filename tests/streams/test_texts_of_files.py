@@ -81,7 +81,7 @@ def test_dictionaries_of_texts(tmp_path):
     ("options", "message"),
     [
         ({"text": "Words"}, "text names the column 'Words'.*Did you mean"),
-        ({"text": "amount"}, "'amount', which holds no texts but double"),
+        ({"text": "amount"}, "'amount', which contains double"),
         ({"text": "label"}, "text names the column 'label', which is the target"),
         ({"text": "words", "nominal": ["words"]}, "is named in nominal= and in text="),
         ({"text": "words", "columns": ["words", "amount"]}, "there are more: .*as_frame=True"),

@@ -81,7 +81,12 @@ def test_every_format_gives_the_times(kind, how, steps, as_text, tmp_path_factor
     ("value", "options", "error", "words"),
     [
         ("31/02/2024", {"time_format": "%d/%m/%Y"}, StreamError, "Row 0 has '31/02/2024' in col"),
-        ("13/13/2024", {"time_format": "%d/%m/%Y"}, StreamError, "time_format='%d/%m/%Y' does not"),
+        (
+            "13/13/2024",
+            {"time_format": "%d/%m/%Y"},
+            StreamError,
+            "not match time_format='%d/%m/%Y'",
+        ),
         ("soon", {"time_format": "s"}, StreamError, "Row 0 has 'soon' in column 'when'"),
         ("31/01/2024", {}, TypeError, "holds categories. If these are times, .*time_format.*'ms'"),
         ("31/01/2024", {"time_format": "dd/mm/yyyy"}, ValueError, "time_format= must be a format"),
@@ -114,8 +119,8 @@ def test_day_and_month_are_never_guessed(kind, tmp_path) -> None:
 def test_a_format_for_times_that_are_known_is_refused(tmp_path) -> None:
     path = file_of(tmp_path, table_of([FIRST] * 3), ParquetStream)
     for options, words in (
-        ({"time_format": "s"}, "which time_format=.s. does not read"),
-        ({"time_format": {"when": "%d"}}, "which time_format=.%d. does not read"),
+        ({"time_format": "s"}, "which does not match time_format=.s."),
+        ({"time_format": {"when": "%d"}}, "which does not match time_format=.%d."),
     ):
         with pytest.raises(StreamError, match=words):
             list(ParquetStream(path, "class", roles={"arrival": "when"}, options=options))
@@ -124,7 +129,7 @@ def test_a_format_for_times_that_are_known_is_refused(tmp_path) -> None:
 
 
 def newest_first(folder: Path, kind: Any, n: int = 200) -> tuple[Path, Path]:
-    """The same rows twice: in the order of their times, and the newest first."""
+    """The same rows twice: in the in order of times, and the newest first."""
     table = table_of([f"{FIRST + timedelta(hours=i):%Y-%m-%d %H:%M:%S}" for i in range(n)])
     shuffled = np.random.default_rng(0).permutation(n)
     paths = []
@@ -250,7 +255,7 @@ def test_logs_say_how_times_are_written(tmp_path) -> None:
     given = {"target": "class", "predictions": "said", "arrival": "when"}
     log = PredictionLog(path, time_format="%d/%m/%Y %H:%M", **given)
     assert log.score("accuracy", forgetting="window:5h", record_every="1D").scores["said"]
-    with pytest.raises(TypeError, match="If these are times, say how they are written"):
+    with pytest.raises(TypeError, match="If these are times, give their format"):
         PredictionLog(path, **given).score("accuracy")
     with pytest.raises(ValueError, match=r"time_format= is about files.*pandas.to_datetime"):
         PredictionLog(table, time_format="%d/%m/%Y %H:%M", **given).score("accuracy")

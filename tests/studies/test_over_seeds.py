@@ -268,7 +268,7 @@ def test_the_table_marks_the_best_and_what_is_not_told_from_it() -> None:
     one = sk.evaluate_over_seeds(rows, models, [1], evaluator=sk.PrequentialEvaluator("accuracy"))
     assert "*" not in str(one)
     assert str(one).endswith(
-        "Nothing is marked: with 1 seed and 3 models no difference can be significant: give more "
+        "Nothing is marked: with 1 seed and 3 models no difference can be significant: use more "
         "seeds, at least 7."
     )
     with pytest.raises(ValueError, match=r"two seeds and two models .* Got 1 seed and 3 models"):
@@ -298,7 +298,7 @@ def study_of(final: np.ndarray) -> SeedStudy:
 def test_marks_that_could_not_be_missing_are_left_out() -> None:
     # The first of six wins by far everywhere: with 9 seeds Holm's p-value is 15 / 2**8 = .059.
     final = np.arange(10)[:, None] / 100 + np.array([0.9, 0.5, 0.4, 0.3, 0.2, 0.1])
-    why = "with 9 seeds and 6 models no difference can be significant: give more seeds, at least 10"
+    why = "with 9 seeds and 6 models no difference can be significant: use more seeds, at least 10"
     few = study_of(final[:9])
     assert few.table().endswith(f"Nothing is marked: {why}.")
     assert why in repr(few.compare())

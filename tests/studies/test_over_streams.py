@@ -214,7 +214,7 @@ def test_a_model_that_failed_has_no_mean_and_is_named():
         "fails": FailsLater(100),
         "persistent": sk.Persistent(),
     }
-    with pytest.warns(FitFailedWarning, match="failed while learning row 100"):
+    with pytest.warns(FitFailedWarning, match="failed while training on row 100"):
         found = sk.evaluate_over_streams(STREAMS, models, [1, 2], evaluator=evaluator)
     for value in ("last", "mean"):
         with pytest.raises(ValueError, match="The accuracy of fails with seed 1 of SEA is nan"):

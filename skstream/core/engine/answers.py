@@ -37,12 +37,12 @@ class ModelError(ValueError):
     fold : int
         Fold it ran in.
     row : int
-        Row, counted from 0, at which it failed, of the holdout rows where it was asked about them;
-        -1 before the first one.
+        Row, counted from 0, at which it failed; a holdout row if it failed while predicting these;
+        -1 before the first row.
     result : EvaluationResult or None
-        Scores before the failure, if there are any; with several workers, of the models that had
-        finished, or else of those that ran with the one that failed; of some folds where no model
-        has all.
+        Scores before the failure, if there are any; with several workers, those of the models that
+        had finished, or else of those that ran with the failed one; of some folds only, if no model
+        finished all.
     """
 
     def __init__(self, message: str, model: str = "", fold: int = 0, row: int = -1):
@@ -266,8 +266,8 @@ def with_scores(
         answers[:, 1:] = values
     else:
         raise BadAnswer(
-            f"{task.scores} returned scores of shape {values.shape} for {n} rows; one column per "
-            f"class is needed, or for two classes one in all, and the classes here are "
+            f"{task.scores} returned scores of shape {values.shape} for {n} rows; expected one "
+            "column per class, or a single column for two classes; the classes here are "
             f"{np.asarray(task.classes).tolist()}."
         )
     return answers
@@ -296,13 +296,13 @@ def _checked_probabilities(values: NDArray[Any], n_rows: int, said: set[str]) ->
     """Raise a `BadAnswer` at the first row of no probabilities; NaN is no answer at all."""
     if values.ndim == 1:
         raise BadAnswer(
-            f"predict_proba of {n_rows} {'row' if n_rows == 1 else 'rows'} returned an answer of "
-            f"shape {values.shape}; one column per class is needed."
+            f"predict_proba of {n_rows} {'row' if n_rows == 1 else 'rows'} returned shape "
+            f"{values.shape}; expected one column per class."
         )
     if values.dtype.kind not in "fiub":
         raise BadAnswer(
-            f"predict_proba returned {values[:1].tolist()}, which are no numbers but "
-            f"{values.dtype}."
+            f"predict_proba returned {values[:1].tolist()}, which has dtype {values.dtype}, not "
+            "numbers."
         )
     if values.ndim != 2 or not values.size:
         return values
@@ -319,12 +319,12 @@ def _checked_probabilities(values: NDArray[Any], n_rows: int, said: set[str]) ->
         row = values[bad.argmax()]
         raise BadAnswer(
             f"predict_proba returned {row.tolist()}, which sums to {row.sum():.10g}. The "
-            f"probabilities of a row are not negative, and sum to one within {TOLERANCE}."
+            f"probabilities of a row must not be negative, and must sum to one within {TOLERANCE}."
         )
     words = f"predict_proba returned rounded probabilities, off by at most {TOLERANCE}: they are "
     if rounded.any() and words not in said:
         said.add(words)
-        warn(f"{words}made to sum to one.")
+        warn(f"{words}normalised.")
     return divided(values, rounded)
 
 
@@ -348,7 +348,7 @@ def missing(answers: np.ndarray, task: Task) -> np.ndarray | None:
             wrong |= codes < 0
     else:
         wrong = answers < 0
-    return wrong if wrong.any() else None
+    return wrong if np.count_nonzero(wrong) else None
 
 
 def marked(answers: np.ndarray, gaps: np.ndarray, task: Task, *, first: bool) -> np.ndarray:

@@ -192,7 +192,7 @@ _MOST_WAITING = 64
 # The same where a part is looped, so that the loop of the whole gains little over a kernel.
 ROWS_OF_MIXED_RETRY = 16
 _MOST_ROWS = 1 << 40
-_SPARED = "not compiled, which takes longer than plain Python for so few rows"
+_SPARED = "not compiled: for so few rows plain Python is faster"
 
 
 class ByKernel:

@@ -39,7 +39,7 @@ class LoopFailed(Exception):
 
     Attributes
     ----------
-    action : {"answering", "learning"}
+    action : {"predicting", "training on"}
         What it was doing.
     index : int
         Position among the block's asks or learns.
@@ -162,7 +162,7 @@ class Loop:
                 if ends_program(error):
                     raise
                 n_learnt = int(block.stamp[begin]) if is_ask else begin
-                action = "answering" if is_ask else "learning"
+                action = "predicting" if is_ask else "training on"
                 before = self._codes(answers)  # an earlier answer may be wrong, too
                 raise LoopFailed(action, begin, before, n_learnt, stopped=True) from error
             if is_ask:
@@ -198,7 +198,7 @@ class Loop:
         rows_learnt = calls.rows(block.learn_X, block.learn_index[n_learnt:])
         answers: list[Any] = []
         stamps = [*block.stamp.tolist(), block.n_learns + 1]  # the last one is never reached
-        next_stamp, action, clock = stamps[0], "answering", perf_counter
+        next_stamp, action, clock = stamps[0], "predicting", perf_counter
         learn = calls.learn_one
         if weight is not None:
             weights = iter(weight[n_learnt:].tolist())
@@ -216,9 +216,9 @@ class Loop:
                     next_stamp = stamps[len(answers)]
                 now = clock()
                 asking += now - before
-                action = "learning"
+                action = "training on"
                 learn(row, target)
-                action = "answering"
+                action = "predicting"
                 n_learnt += 1
                 before = clock()
                 learning += before - now
@@ -228,7 +228,7 @@ class Loop:
             if ends_program(error):
                 raise
             index = n_learnt
-            if action == "answering":  # no answer of a call about several rows is kept
+            if action == "predicting":  # no answer of a call about several rows is kept
                 bounds = block.ask_bounds
                 index = int(bounds[np.searchsorted(bounds, len(answers), side="right") - 1])
                 answers = answers[:index]
@@ -253,7 +253,7 @@ class Loop:
             rows = (slice(at, at + 1) for at in range(len(answers)))
             with suppress(BadAnswer):  # of the first bad row; those before it are kept
                 kept.extend(self._scored(labels[at], scores[at]) for at in rows)
-            raise LoopFailed("answering", len(kept) - 1, np.concatenate(kept)) from bad
+            raise LoopFailed("predicting", len(kept) - 1, np.concatenate(kept)) from bad
 
     def _ask(self, block: Block, begin: int, end: int) -> np.ndarray:
         self._check_columns()
@@ -335,10 +335,10 @@ class Loop:
         columns = array_of(own).tolist()
         if columns != classes.tolist():
             raise BadAnswer(
-                f"{method} has columns for the classes {columns}, but "
-                f"the classes here are {classes.tolist()}: there must be a column for each of "
-                "these, in this order. Tell the model all of them in its first partial_fit "
-                "(classes=), or wrap it so that its predict_proba has these columns."
+                f"{method} has columns for the classes {columns}, but the classes here are "
+                f"{classes.tolist()}: there must be a column for each of these, in this order. "
+                "Pass all classes to the model's first partial_fit (classes=), or wrap it so that "
+                "its predict_proba has these columns."
             )
 
     def _learn_rows(
@@ -357,7 +357,7 @@ class Loop:
             raise BadAnswer(str(error)) from error
         labels = codes[:, 0] if self.task.n_scores else codes
         if (codes.dtype.kind == "i" or self.task.n_scores) and (labels < 0).any():
-            raise BadAnswer("an answer is none of the classes")
+            raise BadAnswer("a prediction is not one of the classes")
         if self.task.method == "predict_proba" and codes.ndim != 2:
             raise BadAnswer("probabilities have one column per class")
 
@@ -367,7 +367,7 @@ class Loop:
             return no_answers(self.task)
         with suppress(TypeError, ValueError):
             codes = self._encoded(answers)
-            if codes.dtype.kind == "f" or not (codes == UNKNOWN).any():
+            if codes.dtype.kind == "f" or not np.count_nonzero(codes == UNKNOWN):
                 return codes  # floats are numbers, of which each may be an answer, or checked codes
         kept, error = [no_answers(self.task)], None
         for answer in answers:
@@ -383,14 +383,14 @@ class Loop:
             if error is not None:
                 break
         before = np.concatenate(kept)
-        raise LoopFailed("answering", len(before), before) from error
+        raise LoopFailed("predicting", len(before), before) from error
 
     def _unknown_answer(self, answer: Any) -> str:
-        """Say that an answer is none of the classes, and which labels an outlier detector needs."""
+        """Say that a prediction is no class, and which labels an outlier detector needs."""
         if is_outlier_detector(self.estimator):
             return (
-                f"its answer is {answer}. {type(self.estimator).__name__} answers 1 (inlier) and "
-                "-1 (outlier): give labels 1 and -1."
+                f"it predicted {answer}. {type(self.estimator).__name__} predicts 1 (inlier) and "
+                "-1 (outlier): use labels 1 and -1."
             )
         return self._space.unknown(answer, "its answer is")
 
@@ -424,6 +424,8 @@ def _reshaped(answer: np.ndarray, n_rows: int, task: Task) -> np.ndarray:
 
 def _joined(answers: list[np.ndarray]) -> np.ndarray:
     """Concatenate answers; labels of different types keep their types."""
+    if len(answers) == 1:
+        return answers[0]
     if len({answer.dtype.kind for answer in answers}) > 1:
         answers = [answer.astype(object) for answer in answers]
     return np.concatenate(answers)
@@ -545,8 +547,8 @@ class ByLoop:
         try:
             answers = self.loop.run(block)
         except LoopFailed as failure:
-            is_first = failure.action == "learning" and failure.index == 0
-            if failure.index if failure.action == "learning" else block.stamp[failure.index]:
+            is_first = failure.action == "training on" and failure.index == 0
+            if failure.index if failure.action == "training on" else block.stamp[failure.index]:
                 self.is_new, self._fresh = False, None  # it has learnt the rows before
             # Models that need several rows raise a ValueError about it, or an error of their own.
             other_cause = isinstance(failure.__cause__, TypeError | AttributeError | SystemExit)

@@ -29,7 +29,7 @@ from skstream.core.engine.loop import ByLoop, LoopFailed
 from skstream.core.engine.times import RowTimes
 from skstream.core.timelines.delayed import DatedArrivals, DelayedTimeline, Labels
 from skstream.core.timelines.delayed_blocks import Features, block_in_company, with_current_features
-from skstream.core.timelines.timeline import Arrivals, Operations, Timeline
+from skstream.core.timelines.timeline import Arrivals, Operations, PrequentialTimeline, Timeline
 from skstream.utils._rows import not_finite, take_rows
 from skstream.utils._validation import is_fitted, is_plain
 
@@ -237,7 +237,7 @@ class ModelRun:
             return None, marked(answers, wrong, self.task, first=first)
         place = int(wrong.argmax())
         self.n_unanswered += 1
-        failure = LoopFailed("answering", place)
+        failure = LoopFailed("predicting", place)
         failure.__cause__ = BadAnswer(words_of_gap(answers[place], self.task))
         return failure, answers[:place]
 
@@ -266,7 +266,7 @@ def failed_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, int, str
     """Return the rows of the call that failed, the one to name, and where that is, in words."""
     numbers, bounds, checkpoint = block.ask_rows, block.groups, block.checkpoint
     X, index = block.ask_X, block.ask_index
-    if failure.action == "learning":
+    if failure.action == "training on":
         numbers, bounds, checkpoint = block.learn_rows, block.batches, None
         X, index = block.learn_X, block.learn_index
     begin, end = failure.index, failure.index + 1
@@ -294,8 +294,8 @@ def words_of_gap(answer: Any, task: Task) -> str:
     )
     if task.n_scores and answer[0] >= 0:
         shown = ", ".join(map(str, answer[1:].tolist()))
-        return f"its {task.scores} gave NaN ({shown}) beside a label.{advice}"
-    return f"it gave no answer (None or NaN) where one was asked.{advice}"
+        return f"its {task.scores} gave NaN ({shown}) for a labelled row.{advice}"
+    return f"its prediction was missing (None or NaN).{advice}"
 
 
 HeldOut = Callable[[np.ndarray], tuple[Any, np.ndarray]]
@@ -360,6 +360,9 @@ class Engine:
     held_out : callable or None
         ``held_out(numbers)`` returns rows that are not of the stream, and where in them those of
         some numbers are: the features that a `HoldoutTimeline` asks about.
+    is_even : bool
+        Whether each row is asked and then learnt at once, but for the warm-up and rows without a
+        label or weight.
     is_inconsistent : bool
         Whether an interrupt or an error of the engine has stopped models while they learnt, so that
         their state is unknown.
@@ -394,6 +397,8 @@ class Engine:
         if any(self._chains):
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
         self._times = RowTimes(told) if told else None
+        one = self._timelines[0]
+        self.is_even = isinstance(one, PrequentialTimeline) and one.batch_size == 1 and not told
         self._store = RowStore()
         self._shared = SharedWork() if len(self.models) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []
@@ -406,12 +411,6 @@ class Engine:
             if model.failure is not None:
                 failures[k] = model.failure
         return failures
-
-    def raise_failure(self) -> None:
-        """Raise the failure of the earliest row, if a model has failed."""
-        failures = self.failures
-        if failures:
-            raise min(failures.values(), key=lambda failure: failure.row)
 
     def keep(self, numbers: Sequence[int]) -> None:
         """Go on with some of the models, in their order; the others are not called any more."""
@@ -485,6 +484,24 @@ class Engine:
         self.is_inconsistent = False
         return answered
 
+    def ahead(self, row: int, X: Any, y: np.ndarray) -> list[np.ndarray]:
+        """Let every model be asked about a row and learn it; return the answers of each.
+
+        `follow` lets the timeline take the step of all such rows.
+        """
+        rows, first = np.array([row]), np.zeros(1, np.intp)
+        block = Block(X, first, y, None, X, first, first, learn_rows=rows, ask_rows=rows)
+        self.is_inconsistent = True
+        answers = [model.run(block) for model in self.models]
+        self.is_inconsistent = False
+        return answers
+
+    def follow(self, event: Arrivals, ahead: Sequence[Any]) -> Step:
+        """Let the timeline take the step of rows that the models have done."""
+        after, its = self._timelines[0].step(self.states[0], event)
+        lanes = map(np.concatenate, zip(*ahead, strict=True))
+        return Step(event, [after], [Answered(its, answers) for answers in lanes])
+
     def commit(self, step: Step) -> None:
         """Make the event that was executed last final, and forget the rows no longer needed."""
         self.states = step.states
@@ -506,11 +523,11 @@ class Engine:
         return self._answered([timeline.step(state, event)[1]])
 
     def _block(self, operations: Any) -> Block:
+        asked: tuple[Any, ...] = ()
         if operations.checkpoint is not None and len(operations.ask_rows):
             assert self.held_out is not None
-            block = self._store.block(operations, *self.held_out(operations.ask_rows))
-            return block if self._times is None else self._times.shown(block, operations)
-        block = self._store.block(operations)
+            asked = self.held_out(operations.ask_rows)
+        block = self._store.block(operations, *asked)
         if self._times is not None:
             block = self._times.shown(block, operations)
         if self._features is None:

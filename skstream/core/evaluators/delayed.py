@@ -156,13 +156,13 @@ class DelayedResult(EvaluationResult):
             return ""
         if waits.n_labelled:
             return (
-                f"{waits.n_labelled:,} labels came, but all their rows had arrived before a model "
-                f"had learnt enough labels to be asked (delay: {waits.delays_as_text()}). Compare "
-                "the delays with the length of the stream, and see n_warmup."
+                f"{waits.n_labelled:,} labels came, but all their rows had arrived before the "
+                f"models had enough training labels to predict (delay: {waits.delays_as_text()}). "
+                "Compare the delays with the length of the stream, and see n_warmup."
             )
         if waits.n_pending:  # of a live run
             return ""
-        return f"no label came; {waits.n_never:,} rows are known to get none."
+        return f"no label came; {waits.n_never:,} rows will never get one."
 
     def by_bin(
         self,
@@ -234,7 +234,7 @@ class DelayedResult(EvaluationResult):
             f"{waits.n_labelled:,} labels came ({waits.n_unanswered:,} too early to be scored); "
             f"{waits.n_pending:,} rows pending, {waits.n_never:,} never labelled, "
             f"{waits.n_dropped:,} dropped\n"
-            f"delay: {waits.delays_as_text()}; {waits.n_polls:,} periodic answers"
+            f"delay: {waits.delays_as_text()}; {waits.n_polls:,} periodic predictions"
         )
 
     def plot(self, metric: str | None = None, **options: Any) -> Any:
@@ -297,43 +297,43 @@ def bin_weights(weights: str | Sequence[float], n_bins: int, bins: Sequence[int]
     picked: np.ndarray = presets[weights][list(bins)].astype(np.float64)
     if not picked.any():
         raise ValueError(
-            f"The bins of this result, {bins}, have weight 0 under {weights!r}. Select others, or "
-            "pass a number for each."
+            f"The bins of this result, {bins}, have weight 0 under {weights!r}. Select other bins, "
+            "or pass a weight for each."
         )
     return picked
 
 
 @evaluator
 class DelayedEvaluator(StreamEvaluator):
-    """Evaluate models whose labels come late, each after its own delay, or never.
+    """Evaluate models with delayed labels, each after its own delay, or never.
 
-    Every row is asked when it arrives, again and again while its label is awaited, and a last time
-    just before the label is learnt. The time between arrival and label is divided into bins, which
-    show how good the answers are at each time after the arrival.
+    Every row is predicted when it arrives, again and again while its label is awaited, and a last
+    time just before training on it. The time between arrival and label is divided into bins, which
+    show how good the predictions are at each time after the arrival.
 
     Parameters
     ----------
     delay : number, timedelta, array-like, str or callable, default=None
-        Time from arrival to label where no label times are given: the same for all rows (rows,
-        where arrivals are row numbers); per row; the column of the features that holds it; or
-        ``f(X, arrival) -> delays``. Timedeltas where arrivals are datetimes (not months or years,
-        which have no fixed length), else numbers; what
-        `f` gets as `arrival` is described in the notes. Infinite or NaT: the label never comes.
+        Time from arrival to label, if no label times are given: one for all rows (a number of rows
+        if arrivals are row numbers); one per row; the name of the feature column that holds it; or
+        ``f(X, arrival) -> delays``. Timedeltas if arrivals are datetimes (not months or years,
+        which have no fixed length), else numbers; the notes describe what `f` gets as `arrival`.
+        Infinite or NaT: the label never comes.
     polling : Polling, default=Polling()
-        Bins between arrival and label, how often a waiting row is asked again, and what of its
-        answers is scored.
+        Bins between arrival and label, how often a waiting row is predicted again, and which of its
+        predictions are scored.
     missing_labels : {"error", "skip"}, default="error"
         Rows whose label is missing at its label time are an error, or are treated as never
-        labelled. Where that time is after the last arrival, the row is pending, and asked once.
+        labelled. If that time is after the last arrival, the row is pending, and predicted once.
 
     Notes
     -----
     All times of an evaluation are of one kind: numbers, datetimes without a time zone, or
-    datetimes with one. They may come as Python, NumPy, pandas, polars or pyarrow datetimes; all
-    are exact to the microsecond, from 1684 to 2255. A mixture is an error.
+    datetimes with one. They may be Python, NumPy, pandas, polars or pyarrow datetimes; all are
+    exact to the microsecond, from 1684 to 2255. Mixing kinds is an error.
 
     `delay`, and `features` and `reduce` of `polling`, get times of that kind: numbers, or
-    ``datetime64[us]`` (durations: ``timedelta64[us]``). Datetimes with a time zone become those of
+    ``datetime64[us]`` (durations: ``timedelta64[us]``). Datetimes with a time zone are converted to
     UTC.
 
     References
@@ -378,27 +378,27 @@ class DelayedEvaluator(StreamEvaluator):
         warm_start: bool = False,
         return_models: bool = False,
     ) -> DelayedResult:
-        """Evaluate models on a stream whose labels come late.
+        """Evaluate models on a stream with delayed labels.
 
         Parameters
         ----------
         models : estimator, list of estimators, or dict of str to estimator
-            Models with ``partial_fit``. They are cloned, and do not change.
+            Models with ``partial_fit``. They are cloned; yours are left unchanged.
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
             Features in the order of their arrival; or, without `y`, any iterable of chunks
             ``(X, y, meta)`` with "arrival" and "label_time" among the meta data.
         y : array-like of shape (n_rows,), default=None
-            Labels or targets; may be missing where they never come.
+            Labels or targets; may be missing if they never come.
         arrival : array-like of shape (n_rows,), default=None
             When the features become known, as numbers or datetimes that do not decrease; None:
             the row numbers.
         label_time : array-like of shape (n_rows,), default=None
             When the label becomes known, as numbers or datetimes like the arrivals; infinite,
-            None, NaN or NaT: never. None: arrival plus `delay`, which must not be set otherwise.
+            None, NaN or NaT: never. None: arrival plus `delay`, which may only be set in this case.
         classes : array-like of shape (n_classes,), default=None
-            All labels that may come; found in `y` where it is an array.
+            All labels that can occur; found in `y` if it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring.
+            Weights for training and scoring.
         warm_start : bool, default=False
             Start from copies of fitted models instead of unfitted clones.
         return_models : bool, default=False
@@ -407,18 +407,18 @@ class DelayedEvaluator(StreamEvaluator):
         Returns
         -------
         result : DelayedResult
-            Scores by bin, and counts of rows with and without a label.
+            Scores by bin, and counts of rows with and without labels.
 
         Raises
         ------
         ValueError
-            If a label precedes its row, arrivals go back in time, or times are of different
-            kinds; says which row. If both `delay` and label times are given.
+            If a label precedes its row, arrivals go back in time, or times are of different kinds;
+            the message names the row. If both `delay` and label times are given.
 
         Warns
         -----
         UndefinedMetricWarning
-            If no row could be scored, so that all scores are NaN; says why.
+            If no row could be scored, so that all scores are NaN; the message says why.
         """
         stream = as_stream(
             X, y, sample_weight=sample_weight, arrival=arrival, label_time=label_time
@@ -446,13 +446,14 @@ class DelayedEvaluator(StreamEvaluator):
         models : estimator, list of estimators, or dict of str to estimator
             Models with ``partial_fit``.
         classes : array-like of shape (n_classes,), default=None
-            All labels that may come; not for regressors.
+            All labels that can occur; not for regressors.
         warm_start : bool, default=False
             Start from copies of fitted models instead of unfitted clones.
         return_models : bool, default=False
             Return the fitted copies in the attribute `models` of results.
         max_pending : int, default=None
-            Most rows that may wait: the oldest are dropped, and counted. None: no limit.
+            Largest number of waiting rows: beyond it the oldest are dropped, and counted. None: no
+            limit.
 
         Returns
         -------

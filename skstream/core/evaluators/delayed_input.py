@@ -56,11 +56,12 @@ class LiveIds:
         for one in ids:
             if one in seen:
                 raise ValueError(
-                    f"id {one!r} comes twice in this call; give every waiting row its own id."
+                    f"id {one!r} occurs twice in this call; give every waiting row its own id."
                 )
             if one in self._row_of:
                 raise ValueError(
-                    f"id {one!r} waits for its label already; give every waiting row its own id."
+                    f"id {one!r} is already waiting for its label; give every waiting row its own "
+                    "id."
                 )
             seen.add(one)
 
@@ -94,15 +95,15 @@ class LiveIds:
                     places[row] = place
                 elif on_unknown == "error":
                     raise ValueError(
-                        f"id {one!r} comes twice among the labels; no label of this call was "
-                        "taken. Pass on_unknown='ignore' to take the first one, and count the rest."
+                        f"id {one!r} occurs twice among the labels; no label of this call was "
+                        "used. Pass on_unknown='ignore' to take the first one, and count the rest."
                     )
                 else:
                     n_again += 1
             elif self._gone.get(one):
                 if on_unknown == "error":
                     raise KeyError(
-                        f"id {one!r} has its label already; no label of this call was taken. Pass "
+                        f"id {one!r} already has its label; no label of this call was used. Pass "
                         "on_unknown='ignore' to leave corrected labels out, and count them."
                     )
                 n_again += 1
@@ -119,11 +120,11 @@ class LiveIds:
 
     def _why_unknown(self, one: Hashable, ids: Sequence[Hashable]) -> str:
         n = sum(other not in self._row_of and not self._gone.get(other) for other in ids)
-        others = f" ({n:,} ids of this call are such)" if n > 1 else ""
+        others = f" ({n:,} ids of this call are like this)" if n > 1 else ""
         return (
-            f"No row of id {one!r} waits for a label: it was never asked, was dropped, or had its "
-            f"label more than {REMEMBERED_IDS:,} labels ago{others}. No label of this call was "
-            "taken; pass on_unknown='ignore' to leave such ids out."
+            f"No row of id {one!r} waits for a label: it was never predicted, was dropped, or got "
+            f"its label more than {REMEMBERED_IDS:,} labels ago{others}. No label of this call was "
+            "used; pass on_unknown='ignore' to skip such ids."
         )
 
     def drop(self, last_row: int) -> None:
@@ -137,12 +138,12 @@ def as_ids(ids: Any) -> list[Any]:
     if ids is None:
         raise TypeError(
             "ids is missing: label() finds the waiting rows by their ids. Pass one id per row, as "
-            "in ids=range(100, 200), each waiting only once."
+            "in ids=range(100, 200), each for one waiting row only."
         )
     alone = isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable)
     if alone or getattr(ids, "ndim", 1) == 0:
         raise ValueError(
-            f"ids is {ids!r}, which is one id and no list of ids. Pass one id per row: [{ids!r}]."
+            f"ids is {ids!r}, which is one id, not a list of ids. Pass one id per row: [{ids!r}]."
         )
     return list(ids)
 
@@ -283,12 +284,12 @@ def read_batch(
             continue
         place = place_of[one]
         if arriving.label_time[place] < np.inf:
-            raise ValueError(f"id {one!r} comes twice among the labels.")
+            raise ValueError(f"id {one!r} occurs twice among the labels.")
         if times.values[at] < arriving.arrival[place]:
             raise ValueError(
-                f"The label of id {one!r} comes at {times.shown(at)}, before its row, "
-                f"which arrives at {shown_time(arriving.given[place:][:1])}. Labels cannot precede "
-                "their rows."
+                f"The label of id {one!r} comes at {times.shown(at)}, before its row, which "
+                f"arrives at {shown_time(arriving.given[place:][:1])}. Labels cannot precede their "
+                "rows."
             )
         arriving.label_time[place], arriving.y[place] = times.values[at], codes[at]
         if weight is not None and arriving.weight is not None:
@@ -317,8 +318,8 @@ def _check_no_feature(X: Any, names: Mapping[str, str | None]) -> None:
     for key in ("label", "sample_weight"):
         if names[key] in list(X.columns):
             raise ValueError(
-                f"rows has the column {names[key]!r}, which is the {key} and would be a feature. "
-                f"Leave it out of rows; if it is a feature, name another column by {key}=."
+                f"rows has the column {names[key]!r}, which is the {key} and would be used as a "
+                f"feature. Leave it out of rows; if it is a feature, name another column by {key}=."
             )
 
 

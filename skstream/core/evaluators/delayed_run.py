@@ -37,7 +37,7 @@ from skstream.core.timelines.delayed import (
 )
 from skstream.core.timelines.timeline import no_rows
 from skstream.utils._choices import check_choice
-from skstream.utils._concurrency import deferred_interrupt, exclusive
+from skstream.utils._concurrency import Deferred, exclusive
 from skstream.utils._labels import is_given
 from skstream.utils._rows import as_rows
 from skstream.utils._times import shown_time
@@ -154,7 +154,7 @@ class DelayedRun(EvaluationRun):
         ids, X, first_row = as_ids(ids), as_rows(X, first_row=self.n_rows), self.n_rows
         n = X.shape[0]
         if len(ids) != n:
-            raise ValueError(f"There are {n} rows and {len(ids)} ids.")
+            raise ValueError(f"There are {n} rows, but {len(ids)} ids.")
         self._check_columns(X)
         if not n:  # as an empty frame of a queue
             return self._at_arrival([], first_row, np.arange(n), method)
@@ -168,15 +168,15 @@ class DelayedRun(EvaluationRun):
         if state.n_dated:  # rows of a stream: labels come by themselves
             if state.n_due(rows.arrival[-1]) > state.n_due(rows.arrival[0]):
                 raise ValueError(
-                    "Labels of earlier rows, whose time is known, come between the times of "
-                    "these rows. Ask in one call about the rows between two labels."
+                    "Labels of earlier rows, whose time is known, come between the times of these "
+                    "rows. Make one call for the rows between two labels."
                 )
             self._take_event(self._note, TimePassed(float(rows.arrival[0])))
         try:
             step, answered = self._ask(rows)
         except ModelError as error:
             its_id = ids[error.row - self.n_rows]
-            error.add_note(f"The row has the id {its_id!r}. No row of the call waits.")
+            error.add_note(f"The row has the id {its_id!r}. No row of the call was added.")
             raise
         self._clock, self._last_in_table = clock, last
         self._commit(step, partial(self._note_asked, rows))
@@ -276,7 +276,7 @@ class DelayedRun(EvaluationRun):
         check_choice(on_unknown, "on_unknown", ("error", "ignore"))
         ids, codes = as_ids(ids), encoded_labels(y, self._space)
         if len(ids) != len(codes):
-            raise ValueError(f"There are {len(ids)} ids and {len(codes)} labels.")
+            raise ValueError(f"There are {len(ids)} ids, but {len(codes)} labels.")
         weight = label_weights(sample_weight, len(ids))
         clock = self._clock
         if t is not None:
@@ -374,18 +374,13 @@ class DelayedRun(EvaluationRun):
             self._clock = batch.clock
         known = batch.known
         dated = Dated(known.rows, batch.known_times, batch.known_weight)
-        heard: list[list[Answered]] = []
-        self._heard = heard
-        try:
-            self._take_labels(known, batch.known_y, dated, batch.clock)
-            self._take(batch.rows)
-            self._let_labels_come(batch.last.now)
-        finally:
-            self._heard = None
+        self._take_labels(known, batch.known_y, dated, batch.clock)
+        self._take(batch.rows)
+        self._let_labels_come(batch.last.now)
         if batch.last.now > self._clock.now:
             self._clock = batch.last
         self._drop_oldest()
-        return self._at_arrival(heard, first_row, batch.order, method)
+        return self._at_arrival(self._heard, first_row, batch.order, method)
 
     def _take_labels(self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock) -> None:
         """Take the labels of waiting rows: that they came, or when they will."""
@@ -531,7 +526,7 @@ class DelayedRun(EvaluationRun):
     # -- scores, of many steps at once
 
     def _note(self, answered: list[Answered]) -> None:
-        if self._heard is not None:
+        if self.is_live:
             self._heard.append(answered)
         self._scoring.note(answered)
 
@@ -553,7 +548,7 @@ class DelayedRun(EvaluationRun):
     @exclusive
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, and the counts of waiting rows."""
-        with deferred_interrupt():
+        with Deferred(self):
             self._score()
         scoring = self._scoring
         n_labelled = scoring.poll_costs.n_labels

@@ -240,7 +240,7 @@ def _reduce_all(
     """Call a function for every bin of some rows, ascending; once where there was no wait."""
     at_once = shown.delay[rows] == 0
     for row in rows[at_once]:
-        with _noted(f"all bins of row {numbers[row]}, whose label came at once"):
+        with _noted(f"all bins of row {numbers[row]}, whose label came immediately"):
             answers[row] = reduce(answers[row, :1], np.zeros(1))
     rows = rows[~at_once]
     if not len(rows):

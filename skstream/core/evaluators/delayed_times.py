@@ -107,8 +107,8 @@ class Clock:
             clock, times = self._row_numbers(first_row, n_rows)
             if first_row < self.now:
                 raise ValueError(
-                    f"Without t, a row arrives at its row number ({first_row}), but the last "
-                    f"event was at {self.shown}. Pass t=..., as in the calls before."
+                    f"Without t, a row arrives at its row number ({first_row}), but the last event "
+                    f"was at {self.shown}. Pass t=..., as in the earlier calls."
                 )
             return clock, times
         alone = np.ndim(t) == 0
@@ -116,7 +116,7 @@ class Clock:
         n_times = len(times.values)
         if not alone and n_times != n_rows:
             raise ValueError(
-                f"t has {n_times:,} times, and there are {n_rows:,} rows. Pass one time for all, "
+                f"t has {n_times:,} times, but there are {n_rows:,} rows. Pass one time for all, "
                 "or one per row."
             )
         at = self._first_wrong(times, np.append(self.now, times.values[:-1]))
@@ -124,10 +124,10 @@ class Clock:
             name, shown = "t" if alone else f"t[{at}]", times.shown(at)
             previous = times.shown(at - 1) if at else self.shown
             raise ValueError(
-                f"{name} is {shown}, but the last event was at {previous}. Events must "
-                "come in the order of their time."
+                f"{name} is {shown}, but the last event was at {previous}. Events must be passed "
+                "in order of time."
                 if previous and np.isfinite(times.values[at])
-                else f"{name} is {shown}, which is no time."
+                else f"{name} is {shown}, which is not a time."
             )
         return self.after(times), times
 
@@ -136,10 +136,10 @@ class Clock:
         times = self.read(given, name)
         at = self._first_wrong(times, self.now)
         if at is not None:
-            since = f", and the last event was at {self.shown}" if self.shown else ""
+            since = f", but the last event was at {self.shown}" if self.shown else ""
             raise ValueError(
                 f"{name}[{at}] is {times.shown(at)}{since}. Pass finite times, none of them before "
-                "what was passed already."
+                "an earlier event."
             )
         return self.after(times), times
 
@@ -244,7 +244,7 @@ def still_awaited(
     if late.any() and not optional:
         at = int(rows[late.argmax()])
         raise MissingLabelError(
-            f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
+            f"Row {at} has no label (None or NaN), but a label time. Use np.inf "
             'as the time of labels that never come, or missing_labels="skip".',
             at,
         )
@@ -293,12 +293,13 @@ class LabelTimes:
         given = chunk.meta.get("label_time")
         if given is not None and self.delay is not None:
             raise ValueError(
-                "Both label_time and the delay of the evaluator say when the labels come. Pass one "
-                "of them: leave out label_time, or make the evaluator without delay."
+                "Both label_time and the evaluator's delay say when the labels come. Pass one of "
+                "them: leave out label_time, or make the evaluator without delay."
             )
         if given is None and self.delay is None:
             raise ValueError(
-                "When the labels come is not known: pass label_time, or give the evaluator a delay."
+                "The times of the labels are not known: pass label_time, or give the evaluator a "
+                "delay."
             )
         if given is not None:
             times = clock.read(given, "label_time", first_row)
@@ -335,8 +336,8 @@ class LabelTimes:
             delays = clock.read_durations(given, "delay", first_row)
             if delays.ndim == 1 and len(delays) != n_rows:
                 raise ValueError(
-                    f"delay(X, arrival) was asked for {n_rows} rows and returned {len(delays)} "
-                    "delays. It must return one per row, or one for all."
+                    f"delay(X, arrival) got {n_rows} rows and returned {len(delays)} delays. It "
+                    "must return one per row, or one for all."
                 )
             return delays
         delays = clock.read_durations(self.delay, "delay")
@@ -362,8 +363,9 @@ class LabelTimes:
                     error.add_note(
                         f"The column {self.delay!r}, which holds the delays, is also a feature, "
                         f"and is {delay} in row {error.row} (no label comes). If the model cannot "
-                        f"take that, pass the delays apart: delay=X[{self.delay!r}].to_numpy(), "
-                        f"and X.drop(columns=[{self.delay!r}]) as the features."
+                        "take that, pass the delays separately: "
+                        f"delay=X[{self.delay!r}].to_numpy(), and X.drop(columns=[{self.delay!r}]) "
+                        "as the features."
                     )
             raise
 
@@ -393,7 +395,7 @@ class UserReduce:
             value = float(self.function(answers, durations))
             if not np.isfinite(value):
                 raise ValueError(
-                    f"reduce(answers, durations) returned {value} for the answers "
+                    f"reduce(answers, durations) returned {value} for the predictions "
                     f"{answers.tolist()}. It must return a finite number."
                 )
             return value
@@ -408,7 +410,7 @@ class UserReduce:
         if code < 0:
             raise ValueError(
                 f"reduce(answers, durations) returned {label!r}, which is not among the classes "
-                f"{self.classes.tolist()}. It must return one of the answers, or another class."
+                f"{self.classes.tolist()}. It must return one of the predictions, or another class."
             )
         return int(code)
 

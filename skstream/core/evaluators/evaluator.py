@@ -108,40 +108,42 @@ class StreamEvaluator(BaseEstimator):
         kappa_plus; for regressors mae, rmse and r2.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         Which rows count in the running means of the measures: "cumulative", "adwin", or a
-        specification such as ``SlidingWindow(1000)``; a dict asks for several at once.
+        specification such as ``SlidingWindow(1000)``; a dict gives several at once.
     n_warmup : int, default=1
         Initial rows, used only for training: an untrained model cannot predict. They are not
-        scored, but every baseline learns their labels. A model that cannot learn the first row
-        alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one call.
-        0: there is no warm-up. Models must be able to answer then: fitted models, with
-        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
-        lowest class, or 0.
+        scored, but the baselines are trained on their labels. A model that cannot be trained on the
+        first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) gets all of them in one
+        call. 0: no warm-up. Models must then be able to predict without training: fitted models,
+        with `warm_start`, and the baselines that repeat, count or average labels, which start with
+        the lowest class, or 0.
     record_every : int, str or timedelta, default=None
-        Distance of the checkpoints of the curves, in rows; or a duration, such as "1D", for the
-        end of every day, where the stream says when its rows came. None: at most 1,024, the
-        distance doubling as the stream grows. The last row is always a checkpoint.
+        Distance between checkpoints of the curves, in rows; or a duration, such as "1D" for the end
+        of every day, if the stream has arrival times. None: at most 1,024 checkpoints, whose
+        distance doubles as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
-        Rows without a label are an error, or are asked, and neither learnt nor scored.
+        Rows without a label are an error, or are predicted but neither scored nor used for
+        training.
     unanswered : {"error", "wrong", "first"}, default="error"
-        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
-        scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
-        only). Rows asked before a model has learnt anything are none of these.
+        A missing prediction (None or NaN) is a failure of the model, or is scored as an error, or
+        as the first class, as in CapyMOA 0.15.1 (classifiers only). Rows that arrive before a model
+        has been trained are not affected.
     error_score : "raise" or float, default="raise"
-        Score of a model from the row on at which it fails, while the others go on; its earlier
-        scores and answers stay. A measure of probabilities is NaN for a model that has none.
-        "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
+        Score of a model from the row at which it fails, while the others continue; its earlier
+        scores and predictions are kept. Measures of probabilities are NaN for a model without
+        probabilities. "raise": a failure ends the evaluation, and missing probabilities are an
+        error before it starts.
     n_jobs : int, default=None
-        Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
-        once, for a group of models and folds of about equal cost. Where workers would not be
-        faster, all is done in this process, and the printed result says so.
+        Number of parallel workers, through joblib. Results do not depend on it. Each worker reads
+        the stream once, for a group of models and folds of about equal cost. If workers would not
+        be faster, everything runs in this process, and the printed result says so.
     random_state : int, default=None
-        Seed of every random_state parameter that is None, nested ones too, and of the random
+        Seed of every random_state parameter that is None, including nested ones, and of the random
         choices of the protocol. None: drawn, and recorded in the result.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
     run : RunOptions, str or path-like, default=None
-        How the evaluation is executed: checkpoints, kernels, tape. A path: where it is saved, and
-        from where the same call resumes.
+        How the evaluation is executed: checkpoints, kernels, tape. A path: the folder in which it
+        is saved, and from which the same call resumes.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]]
@@ -189,8 +191,8 @@ class StreamEvaluator(BaseEstimator):
             forgetting = params.get("forgetting", self.forgetting)
             if not isinstance(forgetting, str | Forgetting):
                 raise ValueError(
-                    f"{nested[0]!r} sets a parameter of one mechanism, and forgetting is "
-                    f"{forgetting!r}. Set it whole: forgetting=..."
+                    f"{nested[0]!r} sets a parameter of one mechanism, but forgetting is "
+                    f"{forgetting!r}. Set all of it: forgetting=..."
                 )
             (mechanism,) = as_forgetting(forgetting).values()
             own = {key.partition("__")[2]: params.pop(key) for key in nested}
@@ -220,14 +222,14 @@ class StreamEvaluator(BaseEstimator):
         Parameters
         ----------
         models : estimator, list of estimators, or dict of str to estimator
-            Models with ``partial_fit``. They are cloned, and do not change.
+            Models with ``partial_fit``. They are cloned; yours are left unchanged.
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
             Features in time order; or, without `y`, any iterable of chunks ``(X, y)`` or
             ``(X, y, meta)``, a data set of River, or any iterable of rows ``(dict, y)``.
         y : array-like of shape (n_rows,), default=None
             Labels or targets.
         classes : array-like of shape (n_classes,), default=None
-            All labels that may come; found in `y` where it is an array.
+            All labels that can occur; found in `y` if it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of learning and scoring; 0: asked, but neither learnt nor scored.
         arrival : array-like of shape (n_rows,), default=None
@@ -282,7 +284,7 @@ class StreamEvaluator(BaseEstimator):
         models : estimator, list of estimators, or dict of str to estimator
             Models with ``partial_fit``.
         classes : array-like of shape (n_classes,), default=None
-            All labels that may come; not for regressors.
+            All labels that can occur; not for regressors.
         warm_start : bool, default=False
             Start from copies of fitted models instead of unfitted clones.
         return_models : bool, default=False
@@ -295,13 +297,13 @@ class StreamEvaluator(BaseEstimator):
         """
         if run_options(self.run).checkpoint is not None:
             raise ValueError(
-                "checkpoint= is for evaluate, which reads the stream itself. Save a live run "
-                "whenever you want, with run.save(path), and go on with load_run(path)."
+                "checkpoint= is for evaluate, which reads the stream itself. Save a live run at "
+                "any time with run.save(path), and continue it with load_run(path)."
             )
         called = {"warm_start": warm_start, "return_models": return_models}
         settings, prepared = self._prepare(models, classes, None, **called)
         run: EvaluationRun = self._new_run(settings, None)(prepared)
-        run.is_live = True
+        run.is_live = run.waits = True
         return run
 
     def _evaluate(
@@ -340,8 +342,9 @@ class StreamEvaluator(BaseEstimator):
         if stream.knows_drifts and not self.late_labels:
             return replace(result, drifts=as_drifts(stream.drifts))
         warn(
-            "Where the truth changes could not be counted, since a part of the stream does not say "
-            "its number of rows: result.drifts is empty. Pass drifts=[rows] where they are needed."
+            "The rows of the true drifts could not be counted, since a part of the stream does "
+            "not state its number of rows: result.drifts is empty. Pass drifts=[rows] if you need "
+            "them."
         )
         return result
 
@@ -349,9 +352,9 @@ class StreamEvaluator(BaseEstimator):
         """Raise an error if an evaluation could not go on from a checkpoint."""
         if not stream.reiterable:
             raise ValueError(
-                "checkpoint= needs a stream that can be read again, and this one is a one-shot "
-                "iterator: an evaluation that resumes reads the earlier rows again. Pass the "
-                "generator function itself instead of its result, a list of chunks, or files."
+                "checkpoint= needs a stream that can be read again, but this one is a one-shot "
+                "iterator: a resumed evaluation reads the earlier rows again. Pass the generator "
+                "function itself instead of its result, a list of chunks, or files."
             )
 
     def _prepare(
@@ -433,8 +436,8 @@ class StreamEvaluator(BaseEstimator):
         name = type(self).__name__
         if self.scored_sets and type(self)._new_run is StreamEvaluator._new_run:
             raise TypeError(
-                f"{name}.scored_sets is {self.scored_sets!r}, and its rows are scored by running "
-                "means, not in sets: leave it out, or make a subclass of HoldoutEvaluator."
+                f"{name}.scored_sets is {self.scored_sets!r}, but its rows are scored by running "
+                "means, not in sets: leave it out, or subclass HoldoutEvaluator."
             )
         timelines: Any = self._timelines(seed)
         is_list = isinstance(timelines, list | tuple)
@@ -479,14 +482,14 @@ class StreamEvaluator(BaseEstimator):
         if not is_regression(named):
             if classes is None:
                 raise ValueError(
-                    "The labels that may come are not known: this stream does not say its classes. "
+                    "The possible labels are not known: this stream does not state its classes. "
                     "Pass classes=[...]."
                 )
             labels = find_classes(classes, source)
         elif self.unanswered != "error":
             raise ValueError(
                 f'unanswered="{self.unanswered}" is for classifiers: a missing number has no '
-                'finite error. Use unanswered="error", and let the regressor always answer.'
+                'finite error. Use unanswered="error", and let the regressor always predict.'
             )
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
@@ -494,7 +497,7 @@ class StreamEvaluator(BaseEstimator):
             first = f" but the first, as many as n_warmup={self.n_warmup}," if self.n_warmup else ""
             warn(
                 f"batch_size={self.batch_size} is more than the {n_rows:,} rows: all{first} are "
-                "asked before any of them is learnt."
+                "predicted before any of them is used for training."
             )
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
@@ -581,7 +584,7 @@ def _refuse_unknown(kind: type, given: Mapping[str, Any], error: type[Exception]
         having = [f" {one.__name__} has it." for one in kinds if name in signature(one).parameters]
         hint = having[0] if having else did_you_mean(name, known)
         if name == "forgetting":
-            hint = " Each of its scores is that of one holdout set, and no mean over past rows."
+            hint = " Each of its scores is that of one holdout set, not a mean over past rows."
         if ours.partition("=")[0] in known or ours.startswith(("streams", "it to")):
             hint = f" Pass {ours.format(given[name])}."
         raise error(f"{kind.__name__} has no parameter {name!r}.{hint}")
@@ -613,9 +616,10 @@ def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
             if not is_plain_gaussian_nb(part):
                 continue
             warn(
-                f"Model '{name}' learns with GaussianNB row by row. GaussianNB takes its variance "
-                "floor from the rows of the current call, and from a single row that is 0: "
-                "features that are (nearly) constant in a class give NaN or wild answers. Use "
-                "skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all rows learnt.",
+                f"Model '{name}' trains GaussianNB row by row. GaussianNB takes its variance "
+                "floor from the rows of the current call, and for a single row that is 0: "
+                "features that are (nearly) constant in a class give NaN or erratic predictions. "
+                "Use skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all "
+                "training rows.",
             )
             return

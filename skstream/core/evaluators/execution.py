@@ -48,14 +48,14 @@ class EvaluationInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     result : EvaluationResult, SeedStudy, ndarray, tuple or None
-        Scores of the rows that every model had done; in a parallel evaluation, of the models that
-        had finished. Of `evaluate_over_seeds`, the study of the seeds that had finished; of
-        `prequential_predict`, the predictions of the rows so far. None if there was nothing yet.
+        Scores of the rows that every model had finished; in a parallel evaluation, of the models
+        that had finished. For `evaluate_over_seeds`, the study of the finished seeds; for
+        `prequential_predict`, the predictions so far. None if there was nothing yet.
     """
 
     def __init__(self, result: Any, advice: str = "", note: str = ""):
         so_far = (
-            "nothing was finished, so that there is no result so far"
+            "nothing was finished, so there is no result so far"
             if result is None
             else "the result so far is in its attribute 'result'"
         )
@@ -94,7 +94,7 @@ def run_group(
         if bar is not None:
             bar.update(run.n_rows - bar.n)
         if parent_process() is not None and os.getppid() != parent:
-            raise SystemExit("The process that gave the work to this worker is gone.")
+            raise SystemExit("The process that started this worker is gone.")
         if file is not None and monotonic() - saved_at >= file.every:
             read.add_up_to(run.n_rows)
             _save(file, run, read)
@@ -113,7 +113,7 @@ def _save(file: CheckpointFile, run: EvaluationRun, read: PassChecksums) -> None
     try:
         file.save(run, read.sums())
     except TypeError as error:
-        warn(f"{error} The evaluation goes on; an earlier checkpoint stays.")
+        warn(f"{error} The evaluation continues; the earlier checkpoint is kept.")
 
 
 def _run_in_worker(*group: Any) -> RunOutcome:
@@ -215,7 +215,7 @@ class Execution:
             for number, group in enumerate(groups)
         )
 
-        advice = " With checkpoint=, the same call resumes from the rows that workers have done."
+        advice = " With checkpoint=, the same call resumes from the rows done by workers."
         if self.folder is not None:
             advice = f" The same call resumes from the checkpoints in {self.folder.path}."
 
@@ -255,9 +255,9 @@ class Execution:
                 dump(part, _Nowhere())
             except NOT_PICKLED as error:
                 raise TypeError(
-                    f"{name} cannot be sent to worker processes: {error}. It may hold no lock, "
-                    "open file or connection: let its class leave that out (__getstate__) and make "
-                    "it where it is used, or pass n_jobs=1."
+                    f"{name} cannot be sent to worker processes: {error}. It must not hold a lock, "
+                    "open file or connection: let its class leave that out (__getstate__) and "
+                    "create it when used, or pass n_jobs=1."
                 ) from error
 
     def in_one_pass(self, header: ResultHeader) -> RunOutcome:
@@ -336,10 +336,10 @@ def why_one_process(
     except Exception:  # the run raises it, with more details
         return ""
     if uses_threads:  # they are there already; two take longer than one where they take turns
-        return "" if loops else "threads take turns where all models have kernels"
+        return "" if loops else "threads would only take turns, as all models have kernels"
     weights = [_OF_CALL if name in loops else _weight(model) for (name, _), model in models.items()]
     n_rows = stream.n_rows * sum(weights) * times
-    return "" if n_rows >= ROWS_WORTH_WORKERS else "for so few rows, workers take longer to start"
+    return "" if n_rows >= ROWS_WORTH_WORKERS else "so few rows do not pay for workers"
 
 
 def _weight(model: Any) -> int:
@@ -367,9 +367,9 @@ def joined(finished: Sequence[RunOutcome], places: Sequence[Place]) -> RunOutcom
             )
             source = "holdout" if differing.startswith(HELD_OUT) else "stream"
             raise ValueError(
-                f"The {source} is not the same at every pass, and each worker makes one: those of "
-                f"'{first.lanes[0].name}' and '{other.lanes[0].name}' read {what}. Let it give "
-                "the same rows whenever it is iterated, or pass n_jobs=1."
+                f"The {source} differs from pass to pass, and each worker makes its own pass: "
+                f"those of '{first.lanes[0].name}' and '{other.lanes[0].name}' read {what}. Make "
+                "it yield the same rows whenever it is iterated, or pass n_jobs=1."
             )
     lanes = {(lane.name, lane.fold): lane for one in finished for lane in one.lanes}
     return replace(first, lanes=[lanes[place] for place in places])
@@ -417,8 +417,8 @@ def _died(finished: Sequence[RunOutcome], places: Sequence[Place]) -> str:
     left = dict.fromkeys(f"'{name}'" for name, fold in places if (name, fold) not in done)
     return (
         f"A worker process died. These models had not finished: {', '.join(left)}. One of them may "
-        "need more memory than there is, or crash in compiled code; try each with n_jobs=1 on few "
-        "rows. With checkpoint=, the same call resumes."
+        "have run out of memory, or crashed in compiled code; try each with n_jobs=1 on few rows. "
+        "With checkpoint=, the same call resumes."
     )
 
 

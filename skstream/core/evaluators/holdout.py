@@ -35,44 +35,45 @@ _BEGUN: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 @evaluator
 class HoldoutEvaluator(StreamEvaluator):
-    """Evaluate models on rows held out: learn the stream, and ask about whole sets now and then.
+    """Evaluate models on held-out rows: train on the stream, and predict a whole set at intervals.
 
-    Every `every` rows the models are asked about a set of rows, all of them, while they do not
-    learn. Each set is scored on its own: the curves show how good the model was at each checkpoint,
-    not a mean over the past, and so there is no parameter `forgetting`. Results call the mechanism
-    "cumulative": all rows of a set count alike.
+    After every `every` rows, training pauses and the models predict a whole set of rows. Each set
+    is scored on its own: the curves show how good the model was at each checkpoint, not a mean over
+    the past, so there is no parameter `forgetting`. Results call the mechanism "cumulative": all
+    rows of a set count equally.
 
     Parameters
     ----------
     holdout : tuple (X, y), stream, or "next"
-        The rows asked about. ``(X, y)``: one set for all checkpoints. A stream, such as an iterable
-        of chunks: at every checkpoint the next `holdout_size` of its rows, which are never learnt.
-        "next": the next `every` rows of the stream that is learnt, all asked before the first of
-        them is learnt (interleaved chunks); with ``every=1`` the answers are those of prequential
-        evaluation. Rows at the end that are fewer than `every` are used only for training.
+        The rows to predict. ``(X, y)``: one set for all checkpoints. A stream, such as an iterable
+        of chunks: at every checkpoint the next `holdout_size` of its rows, which are never used for
+        training. "next": the next `every` rows of the training stream, all predicted before the
+        first of them is used for training (interleaved chunks); with ``every=1`` the predictions
+        are those of prequential evaluation. If fewer than `every` rows remain at the end, they are
+        used only for training.
     every : int, default=1000
-        Rows of the stream between two checkpoints. The end of the stream is one too, but for
-        "next". Curves hold at most 1,024 of them: every second one, then every fourth, and so on,
-        and the last.
+        Rows of the stream between two checkpoints. The end of the stream is one too, except with
+        "next". Curves hold at most 1,024 checkpoints: every second one, then every fourth, and so
+        on, and the last.
     holdout_size : int, default=None
-        Rows of each set from a stream of fresh ones; None: as many as `every`.
+        Rows of each set, if `holdout` is a stream; None: as many as `every`.
     batch_size : int, default=1
-        Rows that are learnt in one ``partial_fit``; `every` must be a multiple of it, so that no
-        batch is incomplete at a checkpoint. More than 1 is another protocol than row by row. With
-        "next" the warm-up is a batch of its own.
+        Training rows in one ``partial_fit``; `every` must be a multiple of it, so that no batch is
+        incomplete at a checkpoint. More than 1 is a different protocol from row by row. With "next"
+        the warm-up is a batch of its own.
 
     See Also
     --------
-    PrequentialEvaluator : Every row is predicted, then learnt; needs no rows apart.
+    PrequentialEvaluator : Every row is predicted, then used for training; needs no separate rows.
 
     Notes
     -----
-    The baselines are frozen too while a set is asked: the persistent one repeats the last label of
-    the stream, the majority one answers its most frequent label so far. `Persistent` therefore has
-    a kappa_temporal of exactly 0 here, too.
+    The baselines are also frozen while a set is predicted: the persistent one repeats the last
+    label of the stream, the majority one predicts the most frequent label so far. So `Persistent`
+    has a kappa_temporal of exactly 0 here, too.
 
     A holdout estimate is unbiased for the concept of its rows. Under drift a fixed set becomes
-    outdated; then fresh sets or `PrequentialEvaluator` with a sliding window follow the stream.
+    outdated; fresh sets, or `PrequentialEvaluator` with a sliding window, follow the stream.
 
     References
     ----------
@@ -127,18 +128,18 @@ class HoldoutEvaluator(StreamEvaluator):
             )
         if isinstance(holdout, tuple) and len(holdout) != 2:
             raise ValueError(
-                f"holdout is a tuple of {len(holdout)}; one set of rows is a tuple of two, (X, y), "
-                "and fresh sets come from a stream, such as a list of chunks."
+                f"holdout is a tuple of {len(holdout)}; pass a tuple of two, (X, y), for one set, "
+                "or a stream, such as a list of chunks, for fresh sets."
             )
         if self.every % self.batch_size:
             whole = self.every + self.batch_size - self.every % self.batch_size
             raise ValueError(
-                f"every={self.every} is no multiple of batch_size={self.batch_size}: a batch would "
-                f"be incomplete at a checkpoint. Pass every={whole}, or another batch_size."
+                f"every={self.every} is not a multiple of batch_size={self.batch_size}: a batch "
+                f"would be incomplete at a checkpoint. Pass every={whole}, or another batch_size."
             )
         if self.holdout_size is not None and isinstance(holdout, str | tuple):
             raise ValueError(
-                "holdout_size is the size of fresh sets from a stream; here the holdout is "
+                "holdout_size is the size of sets drawn from a stream, but here the holdout is "
                 f"{_in_words(holdout)}. Leave it out."
             )
 
@@ -174,21 +175,21 @@ class HoldoutEvaluator(StreamEvaluator):
         super()._check_can_resume(stream)
         if is_one_shot(self.holdout):
             raise ValueError(
-                "checkpoint= needs held-out rows that can be read again, and holdout is a one-shot "
-                f"iterator. {READ_AGAIN}"
+                "checkpoint= needs held-out rows that can be read again, but holdout is a "
+                f"one-shot iterator. {READ_AGAIN}"
             )
 
     def _begin_iterator(self, *, has_workers: bool) -> None:
         """Raise an error if held-out rows that can be read once are needed again."""
         if has_workers:
             raise ValueError(
-                "holdout is a one-shot iterator, and each worker needs all of its rows: pass "
+                "holdout is a one-shot iterator, but each worker needs all of its rows: pass "
                 f"n_jobs=1. {READ_AGAIN}"
             )
         if self._begun is self.holdout or _BEGUN.get(id(self.holdout)) is self.holdout:
             raise ValueError(
                 f"holdout is a one-shot iterator ({type(self.holdout).__name__}), and an earlier "
-                f"evaluation has read from it. {READ_AGAIN}"
+                f"evaluation has already read from it. {READ_AGAIN}"
             )
         self._begun = self.holdout
         with suppress(TypeError):  # few iterators take no weak reference

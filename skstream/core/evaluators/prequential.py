@@ -28,17 +28,17 @@ from skstream.utils._warnings import warn
 
 @evaluator
 class PrequentialEvaluator(StreamEvaluator):
-    """Evaluate models prequentially: every row is predicted, scored, then learnt.
+    """Evaluate models prequentially: every row is predicted, scored, then used for training.
 
     Parameters
     ----------
     batch_size : int, default=1
-        Rows that are all predicted, then all learnt in one ``partial_fit``. More than 1 is
-        another protocol than row by row, with other answers.
+        Rows that are all predicted, then all used for training in one ``partial_fit``. More than 1
+        is a different protocol from row by row, with different predictions.
 
     See Also
     --------
-    prequential_predict : The answers alone.
+    prequential_predict : Returns only the predictions.
 
     References
     ----------
@@ -79,25 +79,25 @@ _STRATEGIES: dict[str, tuple[Strategy, TestOn]] = {
 
 @evaluator
 class KFoldEvaluator(StreamEvaluator):
-    """Evaluate k copies of every model in parallel folds, for tests of significance.
+    """Evaluate k copies of every model in parallel folds, for significance tests.
 
     One prequential run does not show whether a difference is due to chance. Here there are k copies
-    of each model. One of three strategies decides which copies learn a row and which are tested on
-    it. There is one curve of scores per fold, and models are compared fold by fold. All models have
-    the same folds and weights.
+    of each model. One of three strategies decides which copies are trained on a row and which are
+    tested on it. There is one curve of scores per fold, and models are compared fold by fold. All
+    models have the same folds and weights.
 
     Parameters
     ----------
     n_folds : int, default=10
         Number of folds.
     strategy : str, default="bootstrap"
-        How a row is learnt: by each fold with a Poisson(1) weight ("bootstrap"), by all folds
-        but one ("cross"), by one fold ("split"). All folds are asked about it; with
-        "cross:held_out" those alone that do not learn it, with "cross:trained" those that do
-        (just before), and so of the others.
+        Which folds are trained on a row: each with a Poisson(1) weight ("bootstrap"), all but one
+        ("cross"), or only one ("split"). All folds predict it; with "cross:held_out" only those not
+        trained on it, with "cross:trained" only those trained on it (just before training), and
+        likewise for the other strategies.
     random_state : int, default=None
-        Seed of the folds and of the models' random_state parameters that are None (another one
-        in each fold). None: drawn, and recorded in the result.
+        Seed of the folds and of the models' random_state parameters that are None (different in
+        each fold). None: drawn, and recorded in the result.
 
     See Also
     --------
@@ -137,13 +137,13 @@ class KFoldEvaluator(StreamEvaluator):
         strategy, _ = _STRATEGIES[self.strategy]
         if self.n_folds == 1 and strategy == "cross":
             raise ValueError(
-                'n_folds=1 with strategy="cross" would learn nothing: every row is left out of one '
-                "fold, and there is no other. Use n_folds=2 or more."
+                'n_folds=1 with strategy="cross" would train on nothing: every row is left out of '
+                "one fold, and there is no other. Use n_folds=2 or more."
             )
         if self.n_folds == 1 and self.strategy == "split:held_out":
             raise ValueError(
-                'n_folds=1 with strategy="split:held_out" would ask nothing: the one '
-                'fold learns every row. Use n_folds=2 or more, or strategy="split".'
+                'n_folds=1 with strategy="split:held_out" would predict nothing: the only fold '
+                'trains on every row. Use n_folds=2 or more, or strategy="split".'
             )
 
     def _timelines(self, seed: int) -> list[Timeline]:
@@ -179,7 +179,7 @@ def prequential_predict(
     return_rows: bool = False,
     progress: bool = False,
 ) -> Any:
-    """Predict every row of a stream with a model that has learnt the rows before it.
+    """Predict every row of a stream with a model trained on the rows before it.
 
     The streaming counterpart of `sklearn.model_selection.cross_val_predict`.
 
@@ -192,49 +192,48 @@ def prequential_predict(
     y : array-like of shape (n_rows,), default=None
         Labels or targets.
     method : {"predict", "predict_proba", "decision_function"}, default="predict"
-        Method of the model that is called.
+        Method of the model to call.
     classes : array-like, default=None
-        All labels that may come; found in `y` where it is an array.
+        All labels that can occur; found in `y` if it is an array.
     sample_weight : array-like of shape (n_rows,), default=None
-        Learning weights; 0: asked and not learnt.
+        Training weights; 0: predicted, but not used for training.
     batch_size : int, default=1
-        Rows that are all predicted, then all learnt in one ``partial_fit``.
+        Rows that are all predicted, then all used for training in one ``partial_fit``.
     n_warmup : int, default=1
-        Initial rows, used only for training; in one call if the model cannot learn one row alone.
-        0: as for evaluators.
+        Initial rows, used only for training; in one call if the model cannot be trained on one row
+        alone. 0: as for evaluators.
     missing_labels : {"error", "skip"}, default="error"
-        Rows without a label are an error, or are asked and not learnt.
+        Rows without a label are an error, or are predicted but not used for training.
     unanswered : {"error", "wrong"}, default="error"
-        A row that was asked and got no answer (None or NaN) is a failure of the model, or keeps
-        None among the predictions of a classifier (NaN among probabilities).
+        A missing prediction (None or NaN) is a failure of the model, or stays None among the
+        predictions of a classifier (NaN among probabilities).
     kernels : bool, default=True
-        Use an exact kernel where there is one. False: call the model row by row.
+        Use an exact kernel where one exists. False: call the model row by row.
     warm_start : bool, default=False
         Start from a copy of the fitted model instead of an unfitted clone.
     random_state : int, default=0
-        Seed of the estimator's random_state parameters that are None: the answers are those that
-        an evaluator with this seed gets. None: drawn.
+        Seed of the estimator's random_state parameters that are None: predictions equal those of an
+        evaluator with this seed. None: drawn.
     return_rows : bool, default=False
-        Return the numbers of the rows asked, too.
+        Also return the numbers of the predicted rows.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
 
     Returns
     -------
     y_pred : ndarray of shape (n_asked,) or (n_asked, n_classes)
-        Answers to the rows asked, in order. Where every row has a label these are all rows
-        but the first `n_warmup`: compare with ``y[n_warmup:]``. Empty, with a warning, where
-        no row was asked.
+        Predictions, in row order. If every row has a label, these are for all rows but the first
+        `n_warmup`: compare with ``y[n_warmup:]``. Empty, with a warning, if no row was predicted.
     rows : ndarray of shape (n_asked,)
         Their row numbers, if `return_rows`.
 
     Raises
     ------
     ModelError
-        If the model fails; says at which row. Its attribute `result` is what would have been
-        returned of the rows before.
+        If the model fails; the message names the row. Its attribute `result` is what would have
+        been returned for the rows before.
     EvaluationInterrupted
-        On Ctrl-C; its attribute `result` is what would have been returned of the rows so far, or
+        On Ctrl-C; its attribute `result` is what would have been returned for the rows so far, or
         None.
 
     Examples
@@ -270,10 +269,10 @@ def prequential_predict(
         came = why_no_weight(run.n_rows)
         if run.has_weight:
             came = (
-                f"the first {n_warmup:,} rows that can be learnt (with a label, and a weight "
-                f"above 0) are used only for training (n_warmup), and {run.n_learnable:,} came."
+                f"the first {n_warmup:,} rows with a label and a weight above 0 are used only for "
+                f"training (n_warmup), but only {run.n_learnable:,} came."
             )
-        warn(f"No row was asked, so that there is no prediction: {came}")
+        warn(f"No row was predicted: {came}")
     return (y_pred, rows) if return_rows else y_pred
 
 

@@ -146,9 +146,9 @@ def facts_of_call(
     for name, text in texts.items():
         if text.endswith(_NOT_COMPARABLE):
             raise TypeError(
-                f"checkpoint= compares {name} with that of the earlier call, and {text}: it cannot "
-                "be pickled, or never pickles alike. Give a number, a text or a function that can "
-                "be imported, or leave out checkpoint=."
+                f"checkpoint= compares {name} with that of the earlier call, but {text}: it cannot "
+                "be pickled, or never pickles the same way. Use a number, a text or an importable "
+                "function, or leave out checkpoint=."
             )
     return texts | {f"the version of {name}": one for name, one in _versions().items()}
 
@@ -161,7 +161,7 @@ def changes(now: Mapping[str, str], before: Mapping[str, str]) -> str:
     was, is_now = before.get(names[0], "not there"), now.get(names[0], "not there")
     said = f"{names[0]} is {is_now} and was {was}"
     if max(len(was), len(is_now)) > _LONGEST_SHOWN or _OF_CONTENT in was + is_now:
-        said = f"{names[0]} is another one"
+        said = f"{names[0]} is different"
     return f"{said}, and {len(names) - 1} more differ" if len(names) > 1 else said
 
 
@@ -190,7 +190,7 @@ def described(models: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         found[name] = texts = {"class": name_of(type(model))}
         for part in learning_parts(model, refitted=False):
             if type(part) is Pipeline or getattr(part, "_is_made_of_pipeline", False):
-                texts["taken"] = "its Pipeline as the StreamPipeline of the same steps"
+                texts["taken"] = "its Pipeline as a StreamPipeline of the same steps"
         # Models among the parameters whose own parameters are also among them.
         listed = set()
         for one, value in parameters.items():

@@ -70,15 +70,15 @@ class RunOptions(Options):
     Parameters
     ----------
     checkpoint : str or path-like, default=None
-        Folder from which the same call of ``evaluate`` resumes where it was stopped: the models
-        are saved there while it runs. These files are pickles: use only folders that you trust.
+        Folder from which the same call of ``evaluate`` resumes where it stopped: the models are
+        saved there while it runs. These files are pickles: use only folders that you trust.
         ``run="folder"`` is short for ``run=RunOptions(checkpoint="folder")``.
     every : str or timedelta, default="10min"
         Time between two checkpoints.
     kernels : bool, default=True
-        Use an exact kernel where there is one. False: call every model row by row.
+        Use exact kernels where they exist. False: call every model row by row.
     keep_tape : bool or "auto", default="auto"
-        Keep labels and answers, with which a result can be scored again and compared row by row.
+        Keep labels and predictions, so that a result can be scored again and compared row by row.
         "auto": up to a gigabyte of them, and none in a live run.
 
     Examples
@@ -118,29 +118,30 @@ class RunOptions(Options):
 
 @dataclass(frozen=True, repr=False)
 class Polling(Options):
-    """How rows that wait for their label are asked again, for `DelayedEvaluator`.
+    """How rows waiting for their label are predicted again, for `DelayedEvaluator`.
 
     Parameters
     ----------
     n_bins : int, default=50
         Bins between arrival and label.
     poll_every : int, default=10
-        A waiting row is asked again whenever this many labels have come since it arrived.
-        None: never, which is the "delayed" protocol of Gomes et al. 2017.
+        A waiting row is predicted again whenever this many labels have come since it arrived. None:
+        never, which is the "delayed" protocol of Gomes et al. 2017.
     reduce : {"auto", "dominant", "mean"} or callable, default="auto"
-        The answer of a bin: the one shown longest (ties: the lowest class), the mean weighted
-        by time, or ``f(answers, durations)``, called for every bin of every scored row with the
-        answers that were in force there and how long (where the label comes at once, one time for
-        all bins, with the newest answer and the duration 0). "auto": "dominant" for classifiers
-        and "mean" for regressors. Probabilities, where a measure needs them, are always the mean
-        weighted by time.
+        The prediction of a bin: the one in force longest (ties: the lowest class), the mean
+        weighted by time, or ``f(answers, durations)``, called for every bin of every scored row
+        with the predictions that were in force there and for how long (if the label comes
+        immediately, once for all bins, with the newest prediction and the duration 0). "auto":
+        "dominant" for classifiers and "mean" for regressors. Probabilities, if a measure needs
+        them, are always the mean weighted by time.
     previous_label : {"newest", "known_at_arrival"}, default="newest"
-        What the persistent baseline of kappa_temporal answers: the label that came before the
-        row's own, or, in all bins but the last, the newest label known when the row arrived,
-        which is the only label that a real predictor could repeat.
+        What the persistent baseline of kappa_temporal predicts: the label that came before the
+        row's own, or, in all bins but the last, the newest label known when the row arrived, which
+        is the only one that a real predictor could repeat.
     features : callable, default=None
-        ``features(rows, times)`` gives the features of rows (by number) as known at times, where
-        they change while a row waits: for every question but the first, and for learning.
+        ``features(rows, times)`` returns the features of rows (by number) as known at the given
+        times, if they change while a row waits: for every prediction but the first, and for
+        training.
 
     Examples
     --------
@@ -216,14 +217,14 @@ def scores_asked(
         if lacking:
             messages[name] = _lacks(name, model, lacking, metrics, has_values=has_values)
     if messages and error_score in ("raise", "all have them"):
-        or_nan = ", or pass error_score=nan to have NaN there" if error_score == "raise" else ""
+        or_nan = ", or pass error_score=nan to get NaN instead" if error_score == "raise" else ""
         raise ValueError(
-            f"{next(iter(messages.values()))} Leave out the model, or what it lacks{or_nan}."
+            f"{next(iter(messages.values()))} Leave out the model, or the measures{or_nan}."
         )
     if len(messages) == len(models):
-        raise ValueError(f"{next(iter(messages.values()))} No model given has what is needed.")
+        raise ValueError(f"{next(iter(messages.values()))} None of the models has what is needed.")
     for message in messages.values():
-        warn(f"{message} What it lacks is NaN.")
+        warn(f"{message} These scores are NaN.")
     return scores
 
 
@@ -232,7 +233,7 @@ def _lacks(
 ) -> str:
     """Say what a model lacks, for which measures, and by which it can be scored."""
     what = "no predict_proba" if has_values else "neither predict_proba nor decision_function"
-    others = [one for one in metrics if one not in lacking] or ["measures of labels alone"]
+    others = [one for one in metrics if one not in lacking] or ["measures of labels only"]
     ranked = not has_values or any(metrics[one].needs == "scores" for one in metrics)
     ranks = "" if ranked else " and rankings such as auc"
     return (
@@ -392,9 +393,9 @@ def named_models(models: Any) -> dict[str, Any]:
             )
         if isinstance(model, (str, bytes)):
             raise TypeError(
-                f"Model '{name}' is the text {model!r}, and a model is an estimator with "
-                "partial_fit, for example SGDClassifier(). The command line takes names of models; "
-                "functions take the models."
+                f"Model '{name}' is the text {model!r}, but a model is an estimator with "
+                "partial_fit, for example SGDClassifier(). The command line takes names of "
+                "models; functions take the models."
             )
         try:
             check_can_learn(model)
@@ -404,8 +405,7 @@ def named_models(models: Any) -> dict[str, Any]:
             raise TypeError(f"Model '{name}': {without_predict(model)}")
         if tags_of(model).estimator_type == "clusterer":
             raise TypeError(
-                f"Model '{name}' is a clusterer: it answers numbers of clusters, which are not "
-                "labels."
+                f"Model '{name}' is a clusterer: it predicts cluster numbers, which are not labels."
             )
         with failures_named(name, 0, "being copied"):
             list(nested(model))  # asks for the parameters that a copy is made from
@@ -420,8 +420,8 @@ def is_regression(models: Mapping[str, Any]) -> bool:
             regressors.append(name)
     if regressors and len(regressors) < len(models):
         raise ValueError(
-            f"Models {sorted(regressors)} are regressors and the others are not; "
-            "evaluate classifiers and regressors apart."
+            f"Models {sorted(regressors)} are regressors and the others are not; evaluate "
+            "classifiers and regressors separately."
         )
     return bool(regressors)
 
@@ -502,7 +502,7 @@ def warn_of_codes(models: Mapping[str, Any], stream: Stream | None) -> None:
             shown = ", ".join(map(repr, [*coded.values()][:5])) + ", ..." * (len(coded) > 5)
             warn(
                 f"The stream gives categories as codes (columns {shown}), which the tree in model "
-                f"'{name}' takes for numbers. Say which they are, {parameter}={list(coded)}, or "
+                f"'{name}' would treat as numbers. Declare them, {parameter}={list(coded)}, or "
                 "read frames, as_frame=True."
             )
 
@@ -517,10 +517,10 @@ def _warn_of_kept_state(models: Mapping[str, Any]) -> None:
             kind = type(part).__name__
             what = f"Model '{name}'" if part is model else f"{kind} inside model '{name}'"
             warn(
-                f"{what} has no get_params, so it is copied as it is, and its state is not "
-                f"that of a new {kind}: what it has learnt, perhaps from these rows, counts. Pass "
-                "a new object, or give it get_params (sklearn.base.BaseEstimator has it); with "
-                "warm_start=True, it goes on from there without this warning."
+                f"{what} has no get_params, so it is copied with its state, which is not that of a "
+                f"new {kind}: it keeps its earlier training, perhaps on these very rows. Pass a "
+                "new object, or give it get_params (sklearn.base.BaseEstimator has it); with "
+                "warm_start=True, it continues from there without this warning."
             )
 
 
@@ -535,10 +535,10 @@ def _warn_of_left_out_state(models: Mapping[str, Any]) -> None:
             if part is not model and _knows_more_than_a_clone(part):
                 kind = type(model).__name__
                 warn(
-                    f"{name_of(part)} inside model '{name}' has learnt, and the {kind} around it "
-                    "has not. It begins anew, with warm_start=True, too: when it learns its first "
-                    f"rows, a {kind} makes clones of what is inside, which know nothing. Let the "
-                    "whole learn the earlier rows."
+                    f"{name_of(part)} inside model '{name}' is fitted, but the {kind} around it is "
+                    "not. It starts from scratch, even with warm_start=True: at its first "
+                    f"training rows, a {kind} makes unfitted clones of its parts. Train the whole "
+                    "on the earlier rows."
                 )
 
 
@@ -560,9 +560,9 @@ def check_can_answer(
     for (name, _), model in models.items():
         if not (is_fitted(model) or is_plain(model) or states_first_answer(model)):
             raise ValueError(
-                f"Model '{name}' has learnt nothing, and n_warmup=0 asks it for the first row. "
-                f"{advice} (Of the baselines, those that repeat, count or average labels state a "
-                "first answer, and need no row.)"
+                f"Model '{name}' is untrained, but n_warmup=0 needs a prediction for the first "
+                f"row. {advice} (The baselines that repeat, count or average labels can predict "
+                "untrained.)"
             )
 
 
@@ -580,7 +580,7 @@ def _check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None)
             every = distinct_labels(as_labels([*classes.tolist(), *others]), "classes").tolist()
             raise ValueError(
                 f"Model '{name}' was fitted before (warm_start=True) with the classes "
-                f"{listed(labels.tolist())}, and may answer {listed(others)}, which "
+                f"{listed(labels.tolist())}, and may predict {listed(others)}, which "
                 f"{'is' if len(others) == 1 else 'are'} not among the classes of this evaluation: "
                 f"{listed(classes.tolist())}. Pass classes={listed(every)}."
             )
@@ -588,10 +588,10 @@ def _check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None)
         if new and not _may_take_new_classes(model):
             raise ValueError(
                 f"Model '{name}' was fitted before (warm_start=True) with the classes "
-                f"{listed(labels.tolist())}, and cannot learn {listed(new)}, which "
+                f"{listed(labels.tolist())}, and cannot be trained on {listed(new)}, which "
                 f"{'is' if len(new) == 1 else 'are'} among the classes of this evaluation. Fit it "
                 f"with partial_fit(X, y, classes={listed(classes.tolist())}), or, if no such label "
-                f"comes, pass classes={listed(labels.tolist())}."
+                f"occurs, pass classes={listed(labels.tolist())}."
             )
 
 
@@ -623,9 +623,10 @@ def check_protocol(
         for part in learning_parts(model):
             if part is not model and hasattr(part, "time_passes"):
                 raise ValueError(
-                    f"{type(part).__name__} inside model '{name}' counts time, and only the model "
-                    "that is evaluated is told it, not one inside another. Let it count rows; of a "
-                    f"pipeline, refit the whole: {type(part).__name__}(pipeline, ...)."
+                    f"{type(part).__name__} inside model '{name}' counts time, but only the "
+                    "evaluated model itself gets the time, not a model inside another. Let it "
+                    f"count rows; for a pipeline, refit the whole: {type(part).__name__}(pipeline, "
+                    "...)."
                 )
             if isinstance(part, type) or not hasattr(part, "why_not_evaluated"):
                 continue

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -34,6 +35,7 @@ class _Stretch(NamedTuple):
     kept: slice
 
 
+@dataclass
 class _Cuts:
     """Where the window begins while some rows are read, and where it may begin afterwards.
 
@@ -55,20 +57,18 @@ class _Cuts:
         Numbers of new rows after which the sums are wanted.
     """
 
-    def __init__(
-        self,
-        known: Integers,
-        n_old: int,
-        n_new: int,
-        cuts: Integers,
-        starts: Integers,
-        new_starts: Integers,
-        ends: Integers | slice,
-    ) -> None:
-        self.n_old = n_old
-        self.cuts, self.starts, self.new_starts, self.ends = cuts, starts, new_starts, ends
+    known: Integers
+    n_old: int
+    n_new: int
+    cuts: Integers
+    starts: Integers
+    new_starts: Integers
+    ends: Integers | slice
+
+    def __post_init__(self) -> None:
+        known, n_old, starts, ends = self.known, self.n_old, self.starts, self.ends
         self.places = Ends.of(ends).places if isinstance(ends, np.ndarray) else ends
-        bounds = [0, *(cuts + 1).tolist(), n_new + 1]
+        bounds = [0, *(self.cuts + 1).tolist(), self.n_new + 1]
         kept = np.where(starts < n_old, np.searchsorted(known, starts), len(known)).tolist()
         firsts = np.maximum(starts - n_old, 0).tolist()
         self.stretches = [
@@ -76,9 +76,9 @@ class _Cuts:
             for numbers, first, place in zip(pairwise(bounds), firsts, kept, strict=True)
         ]
         #: New rows with which segments begin, but for those of the last earlier one.
-        self.inside = new_starts[new_starts >= max(n_old, 1)] - n_old
+        self.inside = self.new_starts[self.new_starts >= max(n_old, 1)] - n_old
         #: Of the earlier and these segments, the first of each that there is from now on.
-        self.groups = np.searchsorted(np.concatenate((known, n_old + self.inside)), new_starts)
+        self.groups = np.searchsorted(np.concatenate((known, n_old + self.inside)), self.new_starts)
 
     def ends_of(self, stretch: _Stretch) -> Integers:
         """Return the ends within a stretch."""

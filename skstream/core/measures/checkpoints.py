@@ -243,8 +243,8 @@ class PeriodRecorder(CheckpointRecorder):
         n_periods = int(numbers[-1]) - start
         if n_periods > _MOST_PERIODS:
             raise ValueError(
-                f"record_every has {n_periods:,} periods of {self.period} from "
-                f"{times[0]} to {times[-1]}: choose a longer one."
+                f"record_every has {n_periods:,} periods of {self.period} from {times[0]} to "
+                f"{times[-1]}: choose a longer period."
             )
         ended = np.arange(start, int(numbers[-1]), dtype=np.int64)
         rows = first + np.searchsorted(numbers, ended, side="right")

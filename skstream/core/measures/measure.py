@@ -56,55 +56,55 @@ _CONSTRAINTS = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of answers: how it is computed, and what it says about its values.
+    """A measure of predictions: how it is computed, and properties of its values.
 
-    Make one from your own function to tell results whether a higher value is better. In a result
-    measures have neither function nor formula: plain data, saved with it.
+    Make one from your own function to declare whether higher values are better. In a result,
+    measures have neither function nor formula: they are plain data, saved with the result.
 
     Parameters
     ----------
     function : callable, default=None
-        ``function(y_true, y_pred)``, with a parameter ``sample_weight`` if it is to be used with
-        weights or fading factors.
+        ``function(y_true, y_pred)``, with a parameter ``sample_weight`` for use with weights or
+        fading factors.
     name : str, default=""
-        Name of the measure in tables; empty: that of the function or formula. A result may call
-        it by another.
+        Name of the measure in tables; empty: that of the function or formula. A result may use a
+        different name.
     higher_is_better : bool, default=None
-        False for a loss or a cost. None: not known, or it does not say how good a model is; then
-        `compare` and `rank` refuse the measure.
+        False for a loss or a cost. None: unknown, or not a matter of better or worse; `compare` and
+        `rank` then refuse the measure.
     baseline_is_zero : bool, default=False
         Whether 0 is the value of a naive guess (chance, the majority class, the previous label);
         plots then mark the area below it.
     bounds : tuple of two float, default=(-inf, inf)
-        Smallest and largest value that can occur; results warn of a value beyond them.
+        Smallest and largest possible value; results warn of values beyond them.
     row_loss : {"zero_one", "absolute", "squared", "log", "brier"}, default=None
-        Loss of a single row whose mean decides the measure, if there is one; the tests over rows
-        then take this loss.
+        Loss of a single row whose mean determines the measure, if there is one; tests over rows use
+        it.
     formula : callable, default=None
-        Instead of a function, a formula over sums of elementary series: of an object with
+        Instead of a function, a formula over sums of elementary series. It gets an object with
         ``sums["wrong"]``, an array of shape (n_checkpoints,), and ``sums.table("hit")`` of shape
-        (n_classes, n_checkpoints), to an array of shape (n_checkpoints,).
+        (n_classes, n_checkpoints), and returns an array of shape (n_checkpoints,).
     series : set of str
-        Kinds of elementary series in the formula.
+        Kinds of elementary series used in the formula.
     needs : {"labels", "probabilities", "scores", "targets"}, default=None
-        What it is defined for: labels of classes, their probabilities, any scores that rank rows
-        (probabilities or decision values), or numbers. None: labels and numbers, or probabilities
-        where a series is made of them.
+        Its input: class labels, their probabilities, any scores that rank rows (probabilities or
+        decision values), or numeric targets. None: labels and numbers, or probabilities if a series
+        is computed from them.
     max_classes : int, default=None
-        Most classes for which it is defined; None: any number.
+        Largest number of classes for which it is defined; None: any number.
     n_classes : int, default=None
         The only number of classes for which it is defined; None: any number.
 
     Raises
     ------
     TypeError
-        If the function cannot be called, or a name is no text.
+        If the function cannot be called, or a name is not a text.
     ValueError
         If another parameter is not valid.
 
     See Also
     --------
-    resolve_metrics : What an evaluator makes of its parameter `metrics`.
+    resolve_metrics : Resolves the parameter `metrics` of evaluators.
 
     Examples
     --------
@@ -151,14 +151,14 @@ class Measure:
         series, needs = _checked_series(self.series), self.needs
         if self.formula is None and series != {"rows"}:
             raise ValueError(
-                "The 'series' parameter of Measure names the series of a formula, and there is "
+                "The 'series' parameter of Measure names the series of a formula, but there is "
                 "none: leave it out, or pass formula=."
             )
         for column in columns_of_kinds(series):
             if column.of_scores and not column.of_labels and needs not in OF_SCORES:
                 if needs is not None:
                     raise ValueError(
-                        f"Measure {self.name!r} is computed from series of probabilities and says "
+                        f"Measure {self.name!r} is computed from series of probabilities but says "
                         f'that it needs {needs}: pass needs="probabilities", or leave it out.'
                     )
                 needs = "probabilities"
@@ -187,7 +187,7 @@ class Measure:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What it says of its values: all parameters but those that say how to compute them."""
+        """Properties of its values: all parameters but those that define the computation."""
         facts = dict(sorted(vars(self).items()))
         for name in ("function", "formula", "series"):
             facts.pop(name)
@@ -275,10 +275,10 @@ def warn_of_calls(metrics: Mapping[str, Measure], n_rows: int | None, record_eve
         return
     at = "every checkpoint" if n_calls is None else f"some {n_calls:,} checkpoints"
     warn(
-        f"Measures {called} have no running form: they are called at {at}, each "
-        "time on every row that the forgetting remembers, for every model and fold. That is "
-        "hundreds of times slower than a measure by name or a function of scikit-learn or "
-        "skstream.metrics with the usual options. Larger record_every= means fewer calls."
+        f"Measures {called} cannot be updated row by row: they are called at {at}, each time on "
+        "all rows that the forgetting remembers, for every model and fold. That is hundreds of "
+        "times slower than a measure by name or a function of scikit-learn or skstream.metrics "
+        "with the usual options. A larger record_every= means fewer calls."
     )
 
 
@@ -301,9 +301,8 @@ def check_take_weights(metrics: Mapping[str, Measure]) -> None:
 def takes_no_weights(name: str) -> ValueError:
     """Return the error to raise for a function without a parameter ``sample_weight``."""
     return ValueError(
-        f"Measure {name!r} has no sample_weight parameter, which rows with weights need, "
-        "as does a fading factor. Give the function one, or use a sliding window and no "
-        "weights."
+        f"Measure {name!r} has no sample_weight parameter, which weighted rows and fading factors "
+        "need. Add one to the function, or use a sliding window and no weights."
     )
 
 
@@ -372,8 +371,8 @@ def formula_failed(name: str, error: Exception, n_rows: Sequence[int]) -> Except
     """Return the error to raise for a formula that raised one; it names the measure."""
     if isinstance(error, KeyError) and error.args and error.args[0] in KINDS:
         return ValueError(
-            f"The formula of measure {name!r} takes sums of {error.args[0]!r}, which its 'series' "
-            f"parameter does not name. Add it: Measure(..., series={{{error.args[0]!r}, ...}})."
+            f"The formula of measure {name!r} uses sums of {error.args[0]!r}, which are missing in "
+            f"its 'series' parameter. Add it: Measure(..., series={{{error.args[0]!r}, ...}})."
         )
     kinds = ""
     if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):

@@ -79,8 +79,8 @@ class RangeSums(RunningSums[Ranges]):
         """Code of the most frequent label of each range, of many classes."""
         if rows.weight is not None:
             raise ValueError(
-                "The majority of many classes in a window of time is not defined for weighted rows "
-                "here: leave out kappa_m, the weights, or the window."
+                "The majority of many classes in a window of time is not supported for weighted "
+                "rows: leave out kappa_m, the weights, or the window."
             )
         y, counts, best = rows.y.tolist(), np.zeros(self.n_classes, dtype=np.int64), 0
         codes = np.empty(len(counted.stops), dtype=np.int64)

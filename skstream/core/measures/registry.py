@@ -159,43 +159,43 @@ OF_CLASSES = {**CLASSIFICATION, **PROBABILITIES}
 
 #: What each named measure says, in a few words; those of one class are of the label after a colon.
 MEANINGS = {
-    "accuracy": "share of right answers",
-    "error": "share of wrong answers",
-    "kappa": "accuracy above that of random answers in the same shares",
-    "chance_accuracy": "accuracy of random answers in the shares of the model's answers",
+    "accuracy": "share of correct predictions",
+    "error": "share of wrong predictions",
+    "kappa": "accuracy above that of random predictions with the same class shares",
+    "chance_accuracy": "accuracy of random predictions with the model's class shares",
     "kappa_se": "standard error of kappa",
-    "kappa_z": "kappa in standard errors, if answers were drawn at random",
+    "kappa_z": "kappa in standard errors, under random predictions",
     "kappa_m": "accuracy above that of the majority class",
     "kappa_temporal": "accuracy above that of repeating the previous label",
-    "kappa_plus": "geometric mean of kappa and kappa_temporal (0: one is not above 0)",
+    "kappa_plus": "geometric mean of kappa and kappa_temporal (0 unless both are above 0)",
     "arithmetic_accuracy": "mean of the recalls of all classes: balanced accuracy",
     "geometric_accuracy": "geometric mean of the recalls of all classes",
     "harmonic_accuracy": "harmonic mean of the recalls of all classes",
     "f1_macro": "mean of f1 over the classes",
     "precision_macro": "mean of precision over the classes",
     "recall_macro": "mean of recall over the classes",
-    "mcc": "Matthews' correlation of answers and labels",
-    "cmd": "determinant of the table of labels and answers, of two classes",
-    "log_loss": "mean of minus the logarithm of the label's probability",
+    "mcc": "Matthews' correlation of predictions and labels",
+    "cmd": "determinant of the confusion matrix of two classes",
+    "log_loss": "mean of minus the logarithm of the true label's probability",
     "brier": "mean squared error of the probabilities",
-    "auc": "area under the ROC curve, mean over the classes against the rest",
-    "auc_weighted": "auc, weighted by the shares of the classes",
-    "auc_ovo": "auc, mean over the pairs of classes",
-    "average_precision": "mean precision over the recalls; of two texts, name one after a colon",
+    "auc": "area under the ROC curve, mean over each class against the rest",
+    "auc_weighted": "auc, weighted by class shares",
+    "auc_ovo": "auc, mean over pairs of classes",
+    "average_precision": "average precision; for two text labels, name one after a colon",
     "f1": "harmonic mean of precision and recall",
-    "precision": "share of rows of the label among those answered so",
-    "recall": "share of rows of the label that are answered so",
+    "precision": "share of a class among the rows predicted as it",
+    "recall": "share of the rows of a class predicted as it",
     "f2": "f1 in which recall counts twice as much as precision",
     "f0.5": "f1 in which precision counts twice as much as recall",
-    "jaccard": "share of right answers among the rows that are the label or answered so",
-    "specificity": "share of the other rows that are answered otherwise",
-    "predicted_share": "share of answers that are the label",
+    "jaccard": "share of correct predictions among the rows of a class or predicted as it",
+    "specificity": "share of the other classes' rows not predicted as it",
+    "predicted_share": "share of rows predicted as a class",
     "mae": "mean absolute error",
     "mse": "mean squared error",
     "rmse": "root of the mean squared error",
     "mape": "mean absolute error relative to the target",
     "r2": "share of the target's variance that is explained",
-    "persistent_skill": "squared error below that of repeating the target before",
+    "persistent_skill": "squared error below that of repeating the previous target",
 }
 
 #: Measures whose parameter may follow their name after a colon: what makes one of them, and what
@@ -240,8 +240,8 @@ def offer_measure(
 def needs_probabilities(what: str) -> str:
     """Say that labels cannot give a value, and which measures of probabilities there are."""
     return (
-        f"{what} needs probabilities or decision values, and labels alone cannot give it. Use a "
-        f"measure that has a name, such as {', '.join(map(repr, PROBABILITIES))} or 'kappa'."
+        f"{what} needs probabilities or decision values, not just predicted labels. Use a measure "
+        f"that has a name, such as {', '.join(map(repr, PROBABILITIES))} or 'kappa'."
     )
 
 
@@ -251,18 +251,19 @@ def check_suits(measure: Measure, classes: Any) -> Measure:
     if measure.needs is not None and TASKS[measure.needs] != TASKS[has]:
         raise ValueError(
             f"Measure {measure.name!r} needs {measure.needs}: it is one of "
-            f"{TASKS[measure.needs or has]}, and this is {TASKS[has]}."
+            f"{TASKS[measure.needs or has]}, but this is {TASKS[has]}."
         )
     most = measure.max_classes
     if classes is not None and most is not None and len(classes) > most:
         raise ValueError(
             f"Measure {measure.name!r} is defined for at most {most} classes; here are "
-            f"{len(classes)}. Use a measure of any number of classes, such as 'mcc'."
+            f"{len(classes)}. Use a measure for any number of classes, such as 'mcc'."
         )
     only = measure.n_classes
     if classes is not None and only is not None and len(classes) != only:
         raise ValueError(
-            f"Measure {measure.name!r} is made for {only} classes; here are {len(classes)}."
+            f"Measure {measure.name!r} is defined for exactly {only} classes; here are "
+            f"{len(classes)}."
         )
     return measure
 
@@ -278,8 +279,8 @@ def measure_of_name(name: str, table: Mapping[str, Measure]) -> Measure | None:
     except ValueError:
         wanted = "a whole number" if number is int else "a number"
         raise ValueError(
-            f"There is no measure {name!r}: after the colon of {kind!r} comes {wanted}, "
-            f"and here is {value!r}."
+            f"There is no measure {name!r}: after the colon of {kind!r} comes {wanted}, not "
+            f"{value!r}."
         ) from None
     try:
         return make(parameter)
@@ -400,7 +401,7 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
         name = measure.name if name is None else name
         if name in named:
             raise ValueError(
-                f"A measure was given twice: {name!r}. Give them names of their own: a dict."
+                f"A measure was given twice: {name!r}. Use a dict to give them different names."
             )
         named[name] = measure
     return named
@@ -451,8 +452,8 @@ def _resolve(item: Any, classes: Array | None) -> Measure:
             return item
         if item.function is None:
             raise ValueError(
-                f"Measure {item.name!r} says neither by a function nor by a formula how to compute "
-                "it, as those of a result. Pass function=, or its name, where it has a known one."
+                f"Measure {item.name!r} has neither a function nor a formula to compute it, like "
+                "the measures of a result. Pass function=, or its name if it has a known one."
             )
         return _with_facts(item, classes)
     if isinstance(item, str):
@@ -474,7 +475,7 @@ def _of_function(item: Any) -> Measure:
     name = name_of(item)
     if scorer_parts(item) is not None:
         raise TypeError(
-            f"{item!r} is a scorer, which takes a model and rows, and a measure takes labels and "
+            f"{item!r} is a scorer, which takes a model and rows, but a measure takes labels and "
             'predictions. Pass the name of the scorer, such as "neg_mean_absolute_error", or its '
             "function: Measure(function, higher_is_better=...)."
         )
@@ -516,7 +517,7 @@ def _with_facts(measure: Measure, classes: Array | None) -> Measure:
     if said is not None and found is not None and said != found:
         raise ValueError(
             f"Measure {measure.name!r} was given higher_is_better={said}, and a "
-            f"{'higher' if found else 'lower'} value of it is the better one. Leave it out."
+            f"{'higher' if found else 'lower'} value of it is better. Leave it out."
         )
     given = {
         field.name: measure.facts[field.name]
@@ -542,8 +543,8 @@ def _by_name(name: str, classes: Array | None) -> Measure:
     if name == "average_precision" and len(labels) == 2 and labels not in _ONE_IS_POSITIVE:
         ways = " or ".join(f"'{name}:{label}'" for label in labels)
         raise ValueError(
-            f"Measure {name!r} of two classes is that of one of them, and neither is called 1: "
-            f"name it, {ways}."
+            f"Measure {name!r} is about one of the two classes, and neither is called 1: name it, "
+            f"{ways}."
         )
     if measure is not None:  # "top_k_accuracy:2" is the measure "top_k_accuracy"
         return check_suits(measure if name in known else replace(measure, name=name), classes)
@@ -586,7 +587,7 @@ def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:
     if label not in labels:
         shown = ", ".join(repr(known) for known in labels[:20])
         more = f", ... ({len(labels)} classes)" if len(labels) > 20 else ""
-        raise ValueError(f"Measure {name!r} names no class. The classes are {shown}{more}.")
+        raise ValueError(f"Measure {name!r} does not name a class. The classes are {shown}{more}.")
     return check_suits(OF_CLASS[kind](name, labels.index(label), len(classes)), classes)
 
 
@@ -609,13 +610,13 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
         return f" {own} is a measure of {'regression' if per_class else 'classification'}."
     kind, colon, parameter = name.partition(":")
     if colon and kind in (*known, *other):
-        return f" {kind!r} takes nothing after a colon, and here is {parameter!r}."
+        return f" {kind!r} takes nothing after a colon, but got {parameter!r}."
     if plain == "cost" and per_class:
         return " It needs a matrix of costs: pass skstream.metrics.cost(matrix), in Python."
     if plain.startswith(_OF_PROBABILITIES):
         return (
-            " It needs probabilities or decision values, and labels alone cannot give it. Measures "
-            f"of these are {', '.join(PROBABILITIES)}."
+            " It needs probabilities or decision values, not just predicted labels. Measures of "
+            f"these are {', '.join(PROBABILITIES)}."
         )
     for word in ("adwin", "window", "fading"):
         rest = plain.replace(word, "").strip("_")
@@ -634,9 +635,9 @@ def _partial_of_ours(item: partial[Any], classes: Array | None) -> Measure:
     choice = options.pop("majority", "past") if name == "kappa_m" else "past"
     if item.args or options:
         raise ValueError(
-            f"A partial of {item.func.__name__} as a measure may set 'majority' alone, where the "
-            f"function has it. Got {item.args or ''}{options or ''}. Weights and what precedes "
-            "the first row are known to the evaluation; pass a plain function to set them."
+            f"A partial of {item.func.__name__} as a measure may set only 'majority', if the "
+            f"function has it. Got {item.args or ''}{options or ''}. Weights and what precedes the "
+            "first row are known to the evaluation; pass a plain function to set them."
         )
     check_choice(choice, "The 'majority' parameter of kappa_m_score", tuple(MAJORITIES))
     measure = _by_name(name, classes)

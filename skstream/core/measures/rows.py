@@ -152,7 +152,7 @@ class ScoredRows:
     @property
     def s(self) -> Floats:
         """Scores of the first model, shape (n_rows, n_columns)."""
-        assert self.scores is not None, "only measures that need scores ask for them"
+        assert self.scores is not None, "only measures that need scores request them"
         return self.scores[0]
 
     @property

@@ -271,16 +271,15 @@ class RunningMeasures:
         if rows.time is None:
             what = " and ".join(self._counting_time) or "the curves"
             raise ValueError(
-                f"Time is counted by {what}, and the rows do not say when they came: pass "
-                "arrival=. A tape has times where the evaluation counted time, or of a log with "
-                "arrival=."
+                f"{what} counts time, but the rows have no arrival times: pass arrival=. A tape "
+                "has times if the evaluation counted time, or if it is of a log with arrival=."
             )
         if self._counting_time and rows.time.dtype.kind != "M":
             what = " and ".join(self._counting_time)
             raise ValueError(
-                f"Days or hours are counted by {what}, and the times of arrival= are numbers: pass "
-                "datetimes (of seconds since 1970 np.asarray(seconds, 'datetime64[s]')), say what "
-                "numbers in files count, time_format='s', or count rows."
+                f"{what} counts days or hours, but the times of arrival= are numbers: pass "
+                "datetimes (from seconds since 1970: np.asarray(seconds, 'datetime64[s]')), give "
+                "the unit of numbers in files, time_format='s', or count rows."
             )
         self._time_type = rows.time.dtype
 
@@ -427,9 +426,9 @@ class SetMeasures:
             columns = columns_of_kinds(measure.series)
             if any(column.follows and not column.of_labels for column in columns):
                 raise ValueError(
-                    f"Measure {name!r} is learnt from the rows before each row, and a holdout "
-                    "evaluation scores every set of rows on its own. Use a fixed threshold=, or "
-                    "a PrequentialEvaluator."
+                    f"Measure {name!r} is estimated from the rows before each row, but a holdout "
+                    "evaluation scores every set of rows on its own. Use a fixed threshold=, or a "
+                    "PrequentialEvaluator."
                 )
         labels = None if classes is None else np.asarray(classes)
         self.forgetting, self.metrics = list(names), list(metrics)

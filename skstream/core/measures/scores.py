@@ -154,7 +154,7 @@ class Scores:
         """Raise an error where measures need scores, and rows come without."""
         if self.of_scores and rows.scores is None:
             raise ValueError(
-                f"Measures {self.of_scores} need probabilities, and these rows come without: pass "
+                f"Measures {self.of_scores} need probabilities, but these rows have none: pass "
                 "scores=."
             )
 

@@ -89,7 +89,7 @@ class ResultDetails:
 _ELSEWHERE = {
     **{f"{one}_test": f' Use compare("a", "b", test="{one}").' for one in ("sign", "mcnemar")},
     **{one: f' Use compare("a", "b", test="{one}").' for one in ("wilcoxon", "mcnemar")},
-    "q_statistic": ' Use compare("a", "b", test="q"), with fold=0 where there are folds.',
+    "q_statistic": ' Use compare("a", "b", test="q"), with fold=0 if there are folds.',
     **dict.fromkeys(("friedman", "friedman_nemenyi"), ' Use compare(test="friedman").'),
     **dict.fromkeys(("summary", "table"), " Print the result, or use report()."),
     **dict.fromkeys(("to_dataframe", "to_pandas"), " Use to_frame()."),
@@ -99,7 +99,7 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class EvaluationResult:
-    """Result of an evaluation: immutable, can be printed, plotted and saved.
+    """Result of an evaluation. Immutable; can be printed, plotted and saved.
 
     Attributes
     ----------
@@ -109,50 +109,48 @@ class EvaluationResult:
         Rows of the stream seen at every checkpoint; the last row is always one.
     times : ndarray of shape (n_checkpoints,), dtype datetime64[us] or float64, or None
         Time of each checkpoint: that of its row, or under ``record_every="1D"``, the end of the
-        day. None where the stream does not say when rows came, or nothing counts time.
+        day. None if the stream has no arrival times, or nothing counts time.
     values : dict
-        ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds) (and
-        n_bins + 2 under delayed labels), NaN where nothing was scored yet or the measure is
-        undefined.
+        ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds) (and n_bins
+        + 2 with delayed labels), NaN if nothing was scored yet or the measure is undefined.
     measures : dict of str to Measure
         Properties of each measure: its canonical name, whether a higher value is better, whether 0
         is the value of a naive guess, and its bounds.
     classes : ndarray of shape (n_classes,) or None
         Sorted labels; None for regression.
     tape : Tape or None
-        Labels and answers, where they were kept.
+        Labels and predictions, if they were kept.
     costs : dict of str to Cost
         Time and size per model.
     paths : dict of str to str
-        How each model was executed: "kernel", "loop", or "kernel and loop"; after a colon, why
-        not all by a kernel, or why it was not compiled: "loop: SGDClassifier with average=True has
-        no kernel".
+        How each model was executed: "kernel", "loop", or "kernel and loop"; after a colon, why no
+        kernel was used, or why it was not compiled: "loop: SGDClassifier with average=True has no
+        kernel".
     models : dict or None
-        Fitted copies by model, where asked for (a list of them for several folds); None for one
-        that could not be copied or sent back by a worker, of which there was a warning.
+        Fitted copies by model, if requested (a list of them for several folds); None for a model
+        that could not be copied or sent back by a worker, after a warning.
     failures : dict of str to str
-        Error message per failed model. Its answers and scores up to the failure are kept; later
+        Error message per failed model. Its predictions and scores up to the failure are kept; later
         scores are ``error_score``.
     failed_at : dict of str to list of (int or None)
-        Per failed model and fold, how many rows (under delayed labels, labels) of the curves
-        came before the failure; None for a fold that did not fail.
+        Per failed model and fold, the number of rows (with delayed labels, of labels) before the
+        failure; None for a fold that did not fail.
     left_out : dict of str to str
-        Models that are not in this result because the evaluation ended before they had finished,
-        and the reason.
+        Models missing from this result because the evaluation ended before they had finished, with
+        the reason.
     n_unanswered : dict of str to int
-        Per model, the questions that it was asked and left without an answer (None or NaN), over
-        all folds; under delayed labels a row is asked several times. Not a number of rows.
+        Per model, the number of missing predictions (None or NaN), over all folds. Not a number of
+        rows: with delayed labels, a row is predicted several times.
     n_unlabelled : int
-        Rows that came without a label and, under ``missing_labels="skip"``, were neither learnt
-        nor scored; 0 under delayed labels, where ``waits.n_never`` counts them.
+        Rows that came without a label and, with ``missing_labels="skip"``, were neither scored nor
+        used for training; 0 with delayed labels, where ``waits.n_never`` counts them.
     parameters : dict
         The evaluator's parameters, and the seed that was used.
     drifts : tuple of Drift
-        Where the truth of the stream is known to change, in the rows of `checkpoints`: a value at
-        a checkpoint up to ``drift.start`` is about the truth before. Empty where it is not known,
-        as in live runs.
+        Known drifts of the stream, in the rows of `checkpoints`: a value at a checkpoint up to
+        ``drift.start`` is about the concept before. Empty if unknown, as in live runs.
     details : ResultDetails
-        Further facts, on which methods, tables and plots depend: ``mechanisms``, ``baselines``,
+        Further facts used by methods, tables and plots: ``mechanisms``, ``baselines``,
         ``unlabelled_held_out`` and others.
     """
 
@@ -179,7 +177,7 @@ class EvaluationResult:
     def n_rows(self) -> int:
         """Rows of the stream seen at the last checkpoint; 0 before the first.
 
-        In a holdout evaluation rows may have been learnt after it.
+        In a holdout evaluation, there may be training rows after it.
         """
         return int(self.checkpoints[-1]) if len(self.checkpoints) else 0
 
@@ -211,18 +209,18 @@ class EvaluationResult:
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """Numbers of the folds, from 0 on; fewer where `select` left some out."""
+        """Numbers of the folds, from 0; fewer if `select` left some out."""
         selected = self.details.selected_folds
         return tuple(range(self.n_folds)) if selected is None else selected
 
     @property
     def n_bins(self) -> int | None:
-        """Number of bins between arrival and label; None: this result has no bins."""
+        """Number of bins between arrival and label; None if this result has no bins."""
         return None
 
     @property
     def bins(self) -> tuple[int, ...] | None:
-        """Numbers of the bins under delayed labels; None: this result has no bins."""
+        """Numbers of the bins with delayed labels; None if this result has no bins."""
         return None
 
     def __getattr__(self, name: str) -> Any:
@@ -238,7 +236,7 @@ class EvaluationResult:
 
         A measure is also an attribute: ``scores["sgd"].kappa_temporal``.
 
-        The mean over folds; under delayed labels the value of the last bin. For others:
+        This is the mean over folds, and with delayed labels the value of the last bin. For others:
         ``result.select(forgetting="recent", bins=0).scores``.
         """
         forgetting = self.forgetting_names[0]
@@ -253,9 +251,8 @@ class EvaluationResult:
     def mean_scores(self) -> dict[str, dict[str, float]]:
         """Mean of each curve over the stream, by model and measure, under the first mechanism.
 
-        Under a window or fading, `scores` are about the newest rows alone, and these about the
-        whole stream: over the checkpoints at which all models have a value. NaN for a model that
-        failed.
+        With a window or fading factor, `scores` describe only the newest rows, and these means the
+        whole stream: all checkpoints at which every model has a value. NaN for a model that failed.
         """
         forgetting = self.forgetting_names[0]
         ended = np.array([name in self.failures for name in self.values])
@@ -280,33 +277,34 @@ class EvaluationResult:
         folds: int | Sequence[int] | None = None,
         bins: int | Sequence[int] | None = None,
     ) -> Self:
-        """Return a narrower result, on which everything works; nothing is computed.
+        """Return a result with only some models, measures, mechanisms, folds or bins.
 
         Parameters
         ----------
         models, metrics, forgetting : str or sequence of str, default=None
             Names of the models, measures and forgetting mechanisms to keep, in this order: the
-            first ones are the defaults of every method. A mechanism itself stands for its name.
-            None: all.
+            first ones are the defaults of every method. A mechanism may be given instead of its
+            name. None: all.
         folds : int or sequence of int, default=None
-            Numbers of the folds to keep, which keep their numbers. None: all.
+            Numbers of the folds to keep; they keep their numbers. None: all.
         bins : int or sequence of int, default=None
-            Numbers of the bins to keep under delayed labels, which keep their numbers; the last
-            one is that of `scores`. None: all.
+            Numbers of the bins to keep, with delayed labels; they keep their numbers, and `scores`
+            are those of the last one. None: all.
 
         Returns
         -------
         result : EvaluationResult
-            The narrower result. Costs and counts of answers remain those of all folds.
+            The selected part, on which every method works; nothing is recomputed. Costs and counts
+            of predictions remain those of all folds.
 
         Raises
         ------
         KeyError
             If there is no such model, measure or mechanism.
         TypeError
-            If something else than names was given.
+            If anything but names was given.
         ValueError
-            If there is no such fold or bin, or nothing is named.
+            If there is no such fold or bin, or a selection is empty.
 
         Examples
         --------
@@ -351,8 +349,8 @@ class EvaluationResult:
         Returns
         -------
         frame : pandas.DataFrame
-            Columns model, forgetting, fold, row, metric, value: a row each. After row there is
-            time, where there are `times`.
+            Columns model, forgetting, fold, row, metric, value: one row per value. After row there
+            is time, if there are `times`.
         """
         pandas = optional_import("pandas", "to_frame()")
         return pandas.DataFrame(tidy_columns(self))
@@ -363,18 +361,17 @@ class EvaluationResult:
         Returns
         -------
         frame : pandas.DataFrame
-            Columns model, fold, row, seconds, size: a row for each checkpoint. After row there is
-            time, where there are `times`. ``seconds`` are those in the model until then. They are
-            noted at the ends of steps, each of which takes about a fifth of a second, and are
-            divided by rows in between. ``size`` is that in bytes as it was last measured, NaN
-            before: to measure it, the model is pickled, which is done only when the number of rows
-            has doubled (from 1,024 on) and at the end; of models of other libraries at the end
-            alone.
+            Columns model, fold, row, seconds, size: one row per checkpoint. After row there is
+            time, if there are `times`. ``seconds`` is the time spent in the model so far. It is
+            measured at the ends of steps of about a fifth of a second each, and interpolated by
+            rows in between. ``size`` is the latest measured size in bytes, NaN before the first:
+            the model is pickled to measure it, which happens only when the number of rows has
+            doubled (from 1,024 on) and at the end; for models of other libraries only at the end.
 
         Raises
         ------
         ValueError
-            If they are not known, as in files of earlier versions.
+            If costs are not known, as in files of earlier versions.
         """
         pandas = optional_import("pandas", "costs_to_frame()")
         return pandas.DataFrame(cost_columns(self))
@@ -386,7 +383,7 @@ class EvaluationResult:
         forgetting: Any = "cumulative",
         record_every: Any = None,
     ) -> Self:
-        """Score the tape again with other measures or forgetting; no model is run.
+        """Score the tape with other measures or forgetting, without running the models again.
 
         Parameters
         ----------
@@ -400,7 +397,7 @@ class EvaluationResult:
         Returns
         -------
         result : EvaluationResult
-            The same answers with new scores.
+            The same predictions with new scores.
 
         Raises
         ------
@@ -420,11 +417,13 @@ class EvaluationResult:
         if scored_sets and not len(self.checkpoints):
             given = ("n_warmup", "every")
             needed = as_passed({n: self.parameters[n] for n in given if n in self.parameters})
-            return f"fewer rows came than the warm-up and a whole set take ({needed})."
+            return f"there were fewer rows than the warm-up and a whole set need ({needed})."
         if scored_sets or not 0 < self.n_rows <= n_warmup:
             return ""
         first = "row is" if n_warmup == 1 else f"{n_warmup:,} rows are"
-        return f"the first {first} used only for training (n_warmup), and {self.n_rows:,} came."
+        return (
+            f"the first {first} used only for training (n_warmup), but only {self.n_rows:,} came."
+        )
 
     @property
     def _has_no_weight(self) -> bool:
@@ -433,7 +432,7 @@ class EvaluationResult:
         return weight is not None and len(weight) > 0 and not weight.any()
 
     def predictions(self, model: str, *, fold: int | None = None, every_row: bool = False) -> Any:
-        """Return the rows that a model has answered, and its answers.
+        """Return a model's predictions, and the numbers of their rows.
 
         Parameters
         ----------
@@ -442,18 +441,18 @@ class EvaluationResult:
         fold : int, default=None
             Fold; None: the first.
         every_row : bool, default=False
-            Return the answers alone, one for each row.
+            Return only the predictions, one for each row.
 
         Returns
         -------
         rows : ndarray of shape (n_answered,), dtype int
-            Numbers of the rows in the stream: ``y[rows]`` are their labels. Of a holdout
-            evaluation, whose sets may share rows, places in ``tape.y``. Rows that were not asked,
-            or got no answer, are left out, also where that counts as a wrong one; rows that were
-            asked and have no label are not.
+            Numbers of the rows in the stream: ``y[rows]`` are their labels. For a holdout
+            evaluation, whose sets may share rows, positions in ``tape.y``. Rows without a
+            prediction are left out, even if that counts as an error; predicted rows without a label
+            are included.
         y_pred : ndarray of shape (n_answered,), or (n_rows,) with `every_row`
-            Predicted labels, of the type of the labels, or targets. With `every_row` there is None
-            or NaN for rows without an answer, and labels are objects if there are such rows.
+            Predicted labels, of the type of the labels, or targets. With `every_row`, rows without
+            a prediction have None or NaN, and labels are objects if there are such rows.
 
         Examples
         --------
@@ -491,67 +490,66 @@ class EvaluationResult:
         over_time: bool = False,
         **options: Any,
     ) -> Any:
-        """Test whether two models differ, or any of all: ``compare(test="friedman")``.
+        """Test whether two models differ, or any of them: ``compare(test="friedman")``.
 
         Parameters
         ----------
         a, b : str, default=None
-            Names of the models; None, with ``test="friedman"`` alone: all models. Choose them
-            before you look at the scores: the best of several, tested because it is the best, is
-            called better too often. Use `rank` for several models, or divide ``alpha`` by the
-            number of pairs.
+            Names of the models; None, only with ``test="friedman"``: all models. Choose them before
+            you look at the scores: testing the best of several because it is the best finds it
+            better too often. Use `rank` for several models, or divide ``alpha`` by the number of
+            pairs.
         test : {"auto", "wilcoxon", "sign", "friedman", "anytime", "mcnemar", "q"}, default="auto"
-            "wilcoxon" and "sign" compare the values of `metric` over folds; so does "friedman", of
-            any number of models, as `rank` does. The others compare the
-            losses row by row: "anytime" is valid for any number of looks at the result. "auto" is
-            "wilcoxon" for several folds and "anytime" for one (that of `fold`, if given).
+            "wilcoxon" and "sign" compare the values of `metric` over folds; so does "friedman", for
+            any number of models, as in `rank`. The others compare losses row by row: "anytime"
+            remains valid however often you look at the result. "auto" is "wilcoxon" for several
+            folds and "anytime" for one (that of `fold`, if given).
         metric : str or Measure, default=None
-            Measure; None: the first. The tests over rows take its loss of a row: 0/1 for accuracy
-            and error, the log loss for log_loss, the Brier score for brier, absolute or squared
-            errors for mae, mse and rmse. A named measure without such a loss is an error. If no
-            measure is named and the first one has no such loss, they take the 0/1 loss (for
-            regressors the absolute error), and the statement says so. Costs are compared by the
-            measure itself, ``metric=cost(matrix)``, because results do not keep the matrix.
+            Measure; None: the first. Tests over rows use its loss per row: 0/1 for accuracy and
+            error, the log loss for log_loss, the Brier score for brier, absolute or squared errors
+            for mae, mse and rmse. A named measure without such a loss is an error. If no measure is
+            given and the first one has no such loss, they use the 0/1 loss (for regressors the
+            absolute error), and the statement says so. To compare costs, pass the measure itself,
+            ``metric=cost(matrix)``, since results do not keep the matrix.
         forgetting : str or Forgetting, default=None
-            Mechanism of the result; None: the first. For "q" and "mcnemar" it may be any other one
-            too, such as ``"window:1000"``; "anytime" compares all rows so far, and other mechanisms
-            are an error.
+            Mechanism of the result; None: the first. "q" and "mcnemar" accept any other one too,
+            such as ``"window:1000"``; "anytime" compares all rows so far, and other mechanisms are
+            an error.
         at : int, default=None
-            Use only the rows up to this one, at least 1. The tests over folds take the last
-            checkpoint not after it; the statement names that row.
+            Use only the rows up to this one, at least 1. Tests over folds use the last checkpoint
+            not after it; the statement names that row.
         since : int, default=None
             Use only the rows from this one on, counted from 1, in the tests over rows. Choose it
-            before you look at the answers, such as the row of a known drift: a row that was
-            chosen because a model is ahead from there on voids the test.
+            before you look at the results, for example the row of a known drift: the test is
+            invalid if the row was chosen because a model is ahead from there on.
         fold : int, default=None
-            Fold for the tests over rows.
+            Fold for tests over rows.
         bin : int, default=None
-            Bin for the tests over rows under delayed labels; None: the last.
+            Bin for tests over rows with delayed labels; None: the last.
         over_time : bool, default=False
-            Whether a test over rows gives its statistic over the stream, too, to be drawn by
-            `ComparisonDisplay`: "mcnemar" a `McNemarCurve` also where nothing is forgotten; "q" and
-            "anytime" always do. Its checkpoints count the rows compared. The tests over folds
+            Whether a test over rows also returns its statistic over the stream, to be drawn by
+            `ComparisonDisplay`: for "mcnemar", a `McNemarCurve` even if nothing is forgotten; "q"
+            and "anytime" always do. Its checkpoints count the compared rows. Tests over folds
             compare at one row.
         **options
             Passed to the function of `skstream.stats`, such as ``alpha``. Log losses are at most
-            36.04; with ``bounds=(0, 5)`` those above 5 are clipped to it, which
-            makes "anytime" more certain. ``boundary="asymptotic"`` takes losses without bounds,
-            and holds as rows become many, if no few large losses decide the mean.
+            36.04; ``bounds=(0, 5)`` clips them at 5, which gives "anytime" more power.
+            ``boundary="asymptotic"`` accepts unbounded losses, and is valid for many rows if the
+            mean is not dominated by a few large losses.
 
         Returns
         -------
         result : frozen result of `skstream.stats`
-            E.g. WilcoxonResult; prints a sentence that can be quoted, which names measure,
-            forgetting, rows and folds (its `subject`).
+            For example WilcoxonResult; prints a quotable sentence that names measure, forgetting,
+            rows and folds (its `subject`).
 
         Raises
         ------
         KeyError
             If there is no such model, measure or (in the tests over folds) mechanism.
         ValueError
-            If the test is unknown or does not go with the other parameters, if it is not known
-            which direction of the measure is the better one, or if no tape was kept for a
-            test over rows.
+            If the test is unknown or does not fit the other parameters, if it is unknown whether a
+            higher value of the measure is better, or if no tape was kept for a test over rows.
         """
         return report("compare", "compare")(
             self, a, b, test, metric, forgetting, at, since, fold, bin, over_time, options
@@ -571,9 +569,9 @@ class EvaluationResult:
         Parameters
         ----------
         *others : EvaluationResult
-            Results of the same models on other streams, evaluated in the same way. None given:
+            Results of the same models on other streams, evaluated in the same way. Without any:
             rank over the folds. Results of the same stream (identical labels), or of the same
-            generator with other seeds, are one block: their mean.
+            generator with other seeds, are averaged into one block.
         metric, forgetting : str, default=None
             Measure and mechanism; None: the first measure, the first mechanism.
         at : int, default=None
@@ -593,10 +591,10 @@ class EvaluationResult:
         KeyError
             If there is no such measure or mechanism.
         ValueError
-            If there is one model alone, or one fold and no other result, if the results hold
-            other models or measures, if all are of the same stream, one is given twice, or they
-            are of protocols with other parameters, or if it is not known which direction of the
-            measure is the better one.
+            If there is only one model, or one fold and no other result; if the results have
+            different models or measures, are all of the same stream, contain one twice, or differ
+            in protocol parameters; or if it is unknown whether a higher value of the measure is
+            better.
         """
         return report("compare", "rank")([self, *others], metric, forgetting, at, bin, options)
 
@@ -613,7 +611,7 @@ class EvaluationResult:
 
         Returns
         -------
-        display : PrequentialDisplay, or FoldDisplay of several folds
+        display : PrequentialDisplay, or FoldDisplay for several folds
             With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
         """
         name = "FoldDisplay" if self.n_folds > 1 else "PrequentialDisplay"
@@ -628,29 +626,29 @@ class EvaluationResult:
         alpha: float = 0.05,
         detections: Mapping[str, Any] | None = None,
     ) -> Path:
-        """Write one HTML page for readers without Python; it needs no other file.
+        """Write a self-contained HTML page for readers without Python.
 
-        The answer comes first: which model has the best score by the first measure, by how much,
-        against which naive guess, and how sure that is. Then scores, pictures, tests in sentences,
-        alarms, warnings, costs, the stream, settings and versions. Without matplotlib the page has
-        no pictures and says so, and there is a warning.
+        The conclusion comes first: which model has the best score by the first measure, by how
+        much, compared with which naive baseline, and how certain that is. Then scores, plots, tests
+        in sentences, alarms, warnings, costs, the stream, settings and versions. Without matplotlib
+        the page has no plots and says so, and there is a warning.
 
         Parameters
         ----------
         path : str or Path
-            File to write; ``.html`` is appended where its suffix is neither that nor ``.htm``.
+            File to write; ``.html`` is appended unless its suffix is ``.html`` or ``.htm``.
         title : str, default=None
             Heading; None: the protocol.
         also : sequence of results, default=()
-            Further results to show, such as slices, comparisons or class reports: what they
-            print, and what their ``plot()`` draws.
+            Further results to show, such as slices, comparisons or class reports: their printed
+            form and their ``plot()``.
         alpha : float, default=0.05
             Level of the tests of the best model against the others, in (0, 1), for all pairs of
-            models together, because the best is chosen by the scores that are tested. Over rows
-            each pair is tested at `alpha` divided by their number; over folds p-values are
-            corrected as by Holm.
+            models together, because the best is chosen by the very scores that are tested. Over
+            rows, each pair is tested at `alpha` divided by the number of pairs; over folds,
+            p-values have Holm's correction.
         detections : dict of str to dict of str to Detections, default=None
-            What drift monitors found, from `detect`: marked in the pictures, and in a table.
+            Drift alarms from `detect`, shown in the plots and in a table.
 
         Returns
         -------
@@ -660,7 +658,7 @@ class EvaluationResult:
         Raises
         ------
         TypeError
-            If `also` is no list.
+            If `also` is not a list.
         ValueError
             If `alpha` is not in (0, 1).
 
@@ -681,23 +679,23 @@ class EvaluationResult:
         )
 
     def to_markdown(self, *, digits: int = 4) -> str:
-        """Return the scores as a Markdown table: the best bold, naive guesses marked.
+        """Return the scores as a Markdown table, with the best in bold and baselines marked.
 
         Parameters
         ----------
         digits : int, default=4
-            Digits after the point. Scores that are written alike are best together.
+            Digits after the point. Scores that look equal when rounded are both best.
 
         Returns
         -------
         str
-            A table under the first mechanism, with standard deviations over several folds, and a
-            sentence that says what the numbers are.
+            A table for the first mechanism, with standard deviations if there are several folds,
+            and a sentence that explains the numbers.
 
         Raises
         ------
         ValueError
-            If `digits` is no whole number of at least 0.
+            If `digits` is not a whole number of at least 0.
 
         Examples
         --------
@@ -717,36 +715,36 @@ class EvaluationResult:
         return str(report("paper_tables", "to_markdown")(self, digits))
 
     def to_latex(self, *, digits: int = 4, label: str | None = None) -> str:
-        """Return the scores as a table for a paper, for LaTeX's package booktabs.
+        """Return the scores as a LaTeX table for a paper, with the package booktabs.
 
         Parameters
         ----------
         digits : int, default=4
-            Digits after the point. Scores that are written alike are best together.
+            Digits after the point. Scores that look equal when rounded are both best.
         label : str, default=None
-            What the table is referred to by: letters, digits, blanks and ``: . / + - _``.
+            Label for references to the table: letters, digits, blanks and ``: . / + - _``.
 
         Returns
         -------
         str
-            A ``table`` as `to_markdown`, with the sentence as its caption.
+            A ``table`` as in `to_markdown`, with the sentence as its caption.
 
         Raises
         ------
         ValueError
-            If LaTeX cannot read the label, or `digits` is no whole number of at least 0.
+            If LaTeX cannot read the label, or `digits` is not a whole number of at least 0.
         """
         return str(report("paper_tables", "to_latex")(self, digits, label))
 
     def save(self, path: str | Path) -> Path:
-        """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
+        """Save as plain data: one NPZ file without pickles, read by `skstream.load`.
 
         Fitted models are not saved. A tape on disk is copied into the file.
 
         Parameters
         ----------
         path : str or Path
-            File to write; ``.npz`` is appended where it has no suffix.
+            File to write; ``.npz`` is appended if it has no suffix.
 
         Returns
         -------
@@ -762,7 +760,7 @@ class EvaluationResult:
         return str(report("report", "table")(self))
 
     def _repr_html_(self) -> str:
-        return str(report("report", "html")(self))
+        return str(report("paper_tables", "html")(self))
 
 
 def assemble(
@@ -909,13 +907,14 @@ def failed_refits(result: "EvaluationResult") -> list[str]:
             many = "A refit" if n == 1 else f"{n:,} refits"
             which = "" if n == 1 else "the last: "
             lines.append(
-                f"{many} of {name} failed, and the model before stayed: {which}{cost.failed_refit}"
+                f"{many} of {name} failed, and the previous model stayed in use: "
+                f"{which}{cost.failed_refit}"
             )
         never = sum(map(not_, folds))
         if never:
             where = "" if len(folds) == 1 else f" in {never} of {len(folds)} folds"
             lines.append(
-                f"{name} was never refitted{where}: what it is before the first refit answered "
-                "every question. Fewer rows between refits (every=, min_rows=) or more rows help."
+                f"{name} was never refitted{where}: its initial model made all predictions. Use "
+                "fewer rows between refits (every=, min_rows=) or more rows."
             )
     return lines

@@ -113,7 +113,7 @@ def select(
 def pick(choices: Mapping[str, Any], name: str, kind: str) -> Any:
     """Return what a result holds under a name; an error says which names there are."""
     if name not in choices:
-        raise KeyError(f"There is no {kind} '{name}' in this result; there are {list(choices)}.")
+        raise KeyError(f"There is no {kind} '{name}' in this result; it has {list(choices)}.")
     return choices[name]
 
 
@@ -130,7 +130,7 @@ def chosen(names: Names, known: Sequence[str], kind: str) -> list[str]:
             )
     asked = list(dict.fromkeys(listed))
     if not asked:
-        raise ValueError(f"Name at least one {kind}; there are {list(known)}.")
+        raise ValueError(f"Name at least one {kind} of {list(known)}.")
     by_name = dict.fromkeys(known)
     for name in asked:
         pick(by_name, name, kind)
@@ -180,7 +180,7 @@ def numbers(given: Numbers, known: Sequence[int], kind: str) -> tuple[int, ...]:
 def bins_of(result: "EvaluationResult") -> tuple[int, ...]:
     """Return the numbers of the bins of a result under delayed labels; else an error."""
     if result.bins is None:
-        raise ValueError("bins are those of results under delayed labels; this one has none.")
+        raise ValueError("bins= is for results with delayed labels; this one has no bins.")
     return result.bins
 
 
@@ -188,7 +188,7 @@ def bin_meant(result: "EvaluationResult", given: Any) -> int | None:
     """Return the bin that is named, else the last one that a result shows; None without bins."""
     if result.bins is None:
         if given is not None:
-            raise ValueError("bin= is for results under delayed labels; this one has no bins.")
+            raise ValueError("bin= is for results with delayed labels; this one has no bins.")
         return None
     return result.bins[-1] if given is None else number(given, result.bins, "bin")
 
@@ -257,8 +257,8 @@ def cost_columns(result: "EvaluationResult") -> dict[str, Any]:
     """Columns of the frame of costs; an error where they are not known along the stream."""
     if not any(cost.curves for cost in result.costs.values()):
         raise ValueError(
-            "This result does not know its costs along the stream: no model was run, or a version "
-            "of skstream that did not note them has saved it."
+            "This result has no costs along the stream: no model was run, or it was saved by a "
+            "version of skstream that did not record them."
         )
     columns: dict[str, list[Any]] = {name: [] for name in ("model", "fold", "row", "time")}
     columns |= {"seconds": [], "size": []}
@@ -358,12 +358,12 @@ def cautions(result: "EvaluationResult") -> Iterator[tuple[str, type[Warning]]]:
     reason = result._why_nothing_scored()
     undefined = _undefined(result) if result.n_rows and not reason else []
     if reason:
-        yield f"No row was scored, so that all scores are NaN: {reason}", UndefinedMetricWarning
+        yield f"No row was scored, so all scores are NaN: {reason}", UndefinedMetricWarning
     if undefined:
         message = (
-            f"Undefined at the last row, and so NaN: {listed(undefined, 3)}. A kappa is "
-            "undefined where its baseline makes no error, a measure of rankings where a class has "
-            "no row; every measure is where no row was scored."
+            f"Undefined at the last row, so NaN: {listed(undefined, 3)}. A kappa is undefined if "
+            "its baseline makes no error, a measure of rankings if a class has no row, and every "
+            "measure if no row was scored."
         )
         yield message, UndefinedMetricWarning
     for metric, measure in result.measures.items():
@@ -405,8 +405,8 @@ def _out_of_bounds(result: "EvaluationResult", metric: str) -> str:
             beyond = values[(values < low - rounding) | (values > high + rounding)]
             if len(beyond) and model not in result.failures:
                 return (
-                    f"Measure {metric!r} of '{model}' is {beyond[0]:g}, and its bounds say that it "
-                    f"is in [{low:g}, {high:g}]: correct the measure or its bounds."
+                    f"Measure {metric!r} of '{model}' is {beyond[0]:g}, outside its bounds "
+                    f"[{low:g}, {high:g}]: correct the measure or its bounds."
                 )
     return ""
 
@@ -487,11 +487,11 @@ def _check_alone(mechanisms: Mapping[str, Forgetting], record_every: Any) -> Non
     """Refuse what a holdout evaluation does not have."""
     if list(mechanisms.values()) != [Cumulative()]:
         raise ValueError(
-            "Forgetting does not apply to a holdout evaluation: every set of rows is scored on its "
-            "own, all of its rows alike. Leave forgetting out."
+            "Forgetting does not apply to a holdout evaluation: every set of rows is scored on "
+            "its own, with all rows counting equally. Leave forgetting out."
         )
     if record_every is not None:
         raise ValueError(
             "record_every does not apply to a holdout evaluation: its checkpoints are those at "
-            "which the models were asked. Leave it out."
+            "which the sets were predicted. Leave it out."
         )

@@ -203,9 +203,9 @@ class ChunkStream(Stream):
         if not self.reiterable:
             if self._consumed:
                 raise RuntimeError(
-                    f"This stream is a one-shot iterator ({type(self.source).__name__}) that was "
-                    f"already consumed, and a second pass is needed. Pass the generator function "
-                    f"itself instead of its result, or an object whose __iter__ starts again."
+                    f"This stream is a one-shot iterator ({type(self.source).__name__}) that is "
+                    "already consumed, but a second pass is needed. Pass the generator function "
+                    "itself instead of its result, or an object whose __iter__ starts again."
                 )
             self._consumed = True
         if hasattr(self.source, "__iter__"):
@@ -279,39 +279,40 @@ def as_stream(
     id: Any = None,
     chunk_size: int = 65536,
 ) -> Stream:
-    """Make a stream of arrays, frames, sparse matrices, or of any source of chunks or frames.
+    """Make a stream from arrays, frames, sparse matrices, or any source of chunks or frames.
 
-    Row order is time order. Frames keep their names and dtypes; labels keep their types.
+    The order of rows is their order in time. Frames keep their names and dtypes; labels keep their
+    types.
 
     Parameters
     ----------
     X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or source of chunks
         Features: NumPy array or memory map, list of rows, pandas or polars frame, CSR matrix (other
         sparse formats are converted once). Or texts, one per row: a list, array or series without
-        columns, for models that begin with a vectorizer; none may be missing. Without `y`: a
+        columns, for models that start with a vectorizer; none may be missing. Without `y`: a
         `Stream` (returned as it is), any iterable of ``(X, y)`` or ``(X, y, meta)``, or a function
-        that returns one. An iterator is accepted and can be iterated once. Or a data set of River,
-        or any iterable of pairs ``(dict, y)``, which are single rows: they are read to their end,
-        and become a pandas frame with NaN where a row lacks a feature. With `target`: a frame
-        that holds the labels, too (pandas, polars, Arrow table or record batch, dict of columns),
-        or a source of such frames.
+        that returns one. An iterator is accepted, but can be iterated only once. Or a River data
+        set, or any iterable of single rows ``(dict, y)``: it is read to its end and becomes a
+        pandas frame, with NaN if a row lacks a feature. With `target`: a frame that also contains
+        the labels (pandas, polars, Arrow table or record batch, dict of columns), or a source of
+        such frames.
     y : array-like of shape (n_rows,), default=None
-        Labels or targets; None, NaN and ``pandas.NA`` are missing ones. Required unless `X` is a
-        source of chunks, which brings its own, or `target` is given.
+        Labels or targets; None, NaN and ``pandas.NA`` are missing labels. Required unless `X` is a
+        source of chunks, which contain their own, or `target` is given.
     target : str, default=None
-        Column of the labels in frames, as ``pandas.read_csv(chunksize=)``, a
-        ``pyarrow.RecordBatchReader`` or the batches of a dataset give them. The other columns,
-        without those named below, are the features.
+        Column of the labels in frames, such as those from ``pandas.read_csv(chunksize=)``, a
+        ``pyarrow.RecordBatchReader`` or the batches of a dataset. The other columns, except those
+        named below, are the features.
     sample_weight : array-like of shape (n_rows,) or str, default=None
-        Weight of each row. With `target`, it and the next three are names of columns.
+        Weight of each row. With `target`, this and the next three are names of columns.
     arrival : array-like of shape (n_rows,) or str, default=None
         When the features become known: numbers or ``datetime64``.
     label_time : array-like of shape (n_rows,) or str, default=None
-        When the label becomes known, in the units of `arrival`; infinity or NaT for never.
+        When the label becomes known, in the unit of `arrival`; infinity or NaT for never.
     id : array-like of shape (n_rows,) or str, default=None
         Identifier of each row.
     chunk_size : int, default=65536
-        Rows per chunk. The chunks of a source of chunks or frames stay as they are.
+        Rows per chunk. Chunks from a source of chunks or frames keep their size.
 
     Returns
     -------
@@ -321,15 +322,15 @@ def as_stream(
     Raises
     ------
     ValueError
-        If lengths differ, if there are no rows, or if `y` is missing or given twice; if a frame has
-        no column of a name given. While iterating: if the number, names or kind of the features
-        change between chunks.
+        If lengths differ, if there are no rows, or if `y` is missing or given twice; if a frame
+        lacks a named column. While iterating: if the number, names or kind of the features change
+        between chunks.
     TypeError
         If `X` is neither data nor a source of chunks; with `target`, of frames.
 
     See Also
     --------
-    ParquetStream : Stream of Parquet files, which are never read whole.
+    ParquetStream : Stream of Parquet files, which are read in parts.
     CSVStream : Stream of CSV files.
     ARFFStream : Stream of ARFF files.
     SVMLightStream : Stream of SVMlight files.
@@ -366,7 +367,9 @@ def as_stream(
     meta = {"sample_weight": sample_weight, **times, "id": id}
     if target is not None:
         if y is not None:
-            raise ValueError("y and target= are both given. One of them says the labels.")
+            raise ValueError(
+                "y and target= are both given. Pass the labels in one of the two ways."
+            )
         columns = names_of_columns({"target": target, **meta})
         check_count(chunk_size, "chunk_size", 1)
         if not holds_columns(X):
@@ -378,9 +381,7 @@ def as_stream(
     if isinstance(X, np.ndarray) or _is_data(X) or (y is not None and isinstance(X, (list, tuple))):
         if y is None:
             more = " If a column holds them, pass target=." if is_frame(X) else ""
-            raise ValueError(
-                f"y is missing: X is a {type(X).__name__}, which holds no labels.{more}"
-            )
+            raise ValueError(f"y is missing: X is a {type(X).__name__}, which has no labels.{more}")
         return ArrayStream(X, y, chunk_size=chunk_size, **meta)
     if y is None and holds_rows(X):
         return ArrayStream(*frame_of(X), chunk_size=chunk_size, **meta)
@@ -401,8 +402,8 @@ def refuse_chunks(X: Any, given: str) -> None:
 
 def _beside_chunks(X: Any, given: str) -> ValueError:
     return ValueError(
-        f"{given} is given beside a source of chunks ({type(X).__name__}). Its "
-        f"chunks (X, y, meta) must bring it themselves."
+        f"{given} is given together with a source of chunks ({type(X).__name__}). Its chunks (X, "
+        "y, meta) must contain it themselves."
     )
 
 
@@ -416,7 +417,7 @@ def names_of_columns(given: dict[str, Any]) -> dict[str, str]:
     for key, name in named.items():
         if not isinstance(name, str):
             raise TypeError(
-                f"{key} must be the name of a column where target= is given. Got "
+                f"{key} must be the name of a column if target= is given. Got "
                 f"{type(name).__name__} instead."
             )
     return named
@@ -440,7 +441,7 @@ def split_columns(
             )
     known = list(dict.fromkeys(taken.values()))
     if features and len(known) == len(names):
-        raise ValueError(f"{where} has no column beside {shown(known)}, and so no feature.")
+        raise ValueError(f"{where} has no column besides {shown(known)}, so there are no features.")
     X = frame.drop(columns=known) if hasattr(frame, "iloc") else frame.drop(known)
     return X, {key: frame[name] for key, name in taken.items()}
 
@@ -462,8 +463,9 @@ def _as_frame(frame: Any, where: str) -> Any:
     single = [name for name, values in frame.items() if np.ndim(values) == 0]
     if single:
         raise ValueError(
-            f"{where} is a dict whose value of {single[0]!r} is no column: it seems to be a single "
-            f"row. Pass batches of rows (of a Hugging Face dataset: dataset.iter(batch_size=1000))."
+            f"{where} is a dict whose value of {single[0]!r} is not a column: it seems to be a "
+            "single row. Pass batches of rows (of a Hugging Face dataset: "
+            "dataset.iter(batch_size=1000))."
         )
     try:
         library = optional_import("pandas", "A dict of columns")

@@ -26,7 +26,7 @@ Meta = dict[str, NDArray[Any]]
 
 
 class StreamError(ValueError):
-    """Error of a stream that failed after its first rows; says after which row, and in which file.
+    """A stream failed after its first rows; the error names the row and the file.
 
     Parameters
     ----------
@@ -35,16 +35,16 @@ class StreamError(ValueError):
     row : int, default=None
         Number of rows read before.
     file : str, default=None
-        Path of the file that could not be read on.
+        Path of the file in which reading failed.
 
     Attributes
     ----------
     row : int or None
         Number of rows read before; this is also the number of the first row not read.
     file : str or None
-        Path of the file that could not be read on; None where there is no file.
+        Path of the file in which reading failed; None if there is no file.
     result : EvaluationResult or None
-        Scores of the rows before the error, if they were being evaluated and there are any.
+        Scores of the rows before the error, if there are any from an evaluation.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def check_lengths(X: Any, y: NDArray[Any], where: str = "") -> None:
     if len(y) != X.shape[0]:
         raise ValueError(
             f"X{where} has {X.shape[0]} rows, but y has {len(y)} labels. Give one label per row; "
-            f"None or NaN where a label is missing."
+            "None or NaN if a label is missing."
         )
 
 
@@ -188,8 +188,8 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
         start += len(chunk.y)
     if start == 0:
         raise ValueError(
-            "The stream is empty: it gave no row. If it comes from a function, that function must "
-            "make a new iterator at each call."
+            "The stream is empty. If it comes from a function, that function must return a new "
+            "iterator at each call."
         )
 
 
@@ -220,11 +220,11 @@ def last_time(
         return before
     what, times = found
     accepting = (
-        "pass the numbers of the rows as well: arrival= of as_stream, evaluate and update, t= of "
-        "ask; or a table without these times"
+        "pass row numbers instead: arrival= of as_stream, evaluate and update, t= of ask; or a "
+        "table without these times"
     )
     back = where_back(times, first_row, before)
-    warn_of_order(what, back, "sort the table by them first", accepting)
+    warn_of_order(what, back, "sort the table by time first", accepting)
     known = times[~np.isnat(times)]
     return known[:0] if back else known[-1:] if len(known) else before
 
@@ -233,9 +233,9 @@ def warn_of_order(what: str, back: Any, sorting: str, accepting: str) -> None:
     """Warn where times go `back`, and say how to sort the rows or to accept their order."""
     if back is not None:
         warn(
-            f"The times in {what} go back {back[1]}, and rows are taken in the order in which they "
-            f"stand. If these times say when the rows came, {sorting}: otherwise models learn from "
-            f"the future. If the rows are in order all the same, {accepting}."
+            f"The times in {what} go back {back[1]}, but rows are used in the given order. If "
+            f"these are the arrival times of the rows, {sorting}: otherwise models are trained on "
+            f"the future. If the rows are in the right order anyway, {accepting}."
         )
 
 
@@ -243,14 +243,14 @@ def _as_chunk(chunk: Any, number: int, start: int) -> Chunk:
     if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3):
         shape = f" of shape {chunk.shape}" if hasattr(chunk, "shape") else ""
         raise TypeError(
-            f"Chunk {number} of the stream is a {type(chunk).__name__}{shape}. A stream yields "
-            f"(X, y) or (X, y, meta); to stream rows from memory, pass y too; to stream frames "
-            f"that hold their labels, pass target= to as_stream."
+            f"Chunk {number} of the stream is a {type(chunk).__name__}{shape}. A stream yields (X, "
+            "y) or (X, y, meta); to stream rows from memory, pass y too; to stream frames that "
+            "contain their labels, pass target= to as_stream."
         )
     if chunk[1] is None:
         raise ValueError(
-            f"Chunk {number} of the stream has y=None. Give one label per row; None or NaN where "
-            f"a label is missing."
+            f"Chunk {number} of the stream has y=None. Give one label per row; None or NaN if a "
+            "label is missing."
         )
     where = f" in the chunk that starts at row {start}"
     meta = chunk[2] if len(chunk) == 3 else None
@@ -261,5 +261,5 @@ def _check_same_meta(meta: Meta, first: Meta, start: int) -> None:
     if meta.keys() != first.keys():
         raise ValueError(
             f"The keys of meta change at row {start}: {sorted(meta)} instead of {sorted(first)}. "
-            f"Every chunk needs the same keys."
+            "Every chunk must have the same keys."
         )

@@ -32,7 +32,7 @@ def holds_rows(source: Any) -> bool:
         first = source[0] if source else None
         if isinstance(first, tuple | list) and len(first) == 2 and isinstance(first[0], str):
             raise TypeError(
-                "These are pairs (text, y). Give the texts and the labels apart, as X and y: "
+                "These are pairs (text, y). Pass the texts and the labels separately, as X and y: "
                 "X, y = zip(*pairs)."
             )
         return is_row(first)
@@ -61,20 +61,20 @@ def _check_row(item: Any, number: int) -> None:
     given = type(item[0] if isinstance(item, tuple | list) and item else item).__name__
     if not is_row(item):
         raise TypeError(
-            f"Row {number} is no pair (dict, y) of features by name and a label, as the rows "
-            f"before it are: it holds a {given}."
+            f"Row {number} is not a pair (dict, y) of named features and a label, like the rows "
+            f"before it: it contains a {given}."
         )
     if isinstance(item[1], Mapping):
         raise TypeError(
-            f"Row {number} has several targets, {item[1]!r}. Models learn one: give pairs "
-            "(x, y[name]) for one of them."
+            f"Row {number} has several targets, {item[1]!r}. Models predict a single target: pass "
+            "pairs (x, y[name]) for one of them."
         )
     for name, value in item[0].items():
         if isinstance(value, Mapping | set) or np.ndim(value):
             raise TypeError(
                 f"Feature {name!r} of row {number} holds a {type(value).__name__}, not a single "
-                "value. Make one feature of each number (of an image: of each pixel, or of what a "
-                "network makes of it)."
+                "value. Make one feature of each number (for an image: each pixel, or an "
+                "embedding from a network)."
             )
 
 

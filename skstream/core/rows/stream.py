@@ -16,14 +16,14 @@ NEVER = 2**63 - 1
 
 
 class Drift(NamedTuple):
-    """Rows over which the truth of a stream changes.
+    """Rows over which the concept of a stream changes.
 
     Parameters
     ----------
     start : int
-        First row of another truth than before.
+        First row that differs from the old concept.
     end : int
-        First row of the new truth; `start` where the change is abrupt. The rows between are
+        First row of the new concept; equal to `start` if the change is abrupt. The rows between are
         in transition.
 
     Examples
@@ -71,7 +71,7 @@ def as_drifts(given: Any) -> tuple[Drift, ...]:
 
 def _row(number: Any) -> int:
     if isinstance(number, str | bytes) or not np.isfinite(number) or int(number) != number:
-        raise ValueError("This is no number of a row.")
+        raise ValueError("This is not a row number.")
     return int(number)
 
 
@@ -98,19 +98,19 @@ class Stream(ABC):
 
     Iterating gives chunks ``(X, y, meta)``. The division into chunks is a detail of storage and
     never changes a result. A subclass implements `chunks`, which may yield ``(X, y)`` or ``(X, y,
-    meta)``; iteration checks each chunk and says which row is wrong.
+    meta)``; iteration checks each chunk and reports the row of any error.
 
     See Also
     --------
-    as_stream : Make a stream of arrays, frames, sparse matrices, or any source of chunks.
+    as_stream : Makes a stream from arrays, frames, sparse matrices, or any source of chunks.
 
     Notes
     -----
     `X` has shape (n_rows, n_features) and is a NumPy array, a CSR matrix, or a pandas or polars
-    frame, of one kind throughout. Raw texts must be hashed first, or be a column of a frame. `y`
-    is an array of shape (n_rows,), in which None, NaN and ``pandas.NA`` are missing labels. `meta`
-    maps any of "sample_weight", "arrival", "label_time" and "id" to arrays of shape (n_rows,), the
-    same keys throughout.
+    frame, of the same kind throughout. Raw texts must be hashed first, or be a column of a frame.
+    `y` is an array of shape (n_rows,); None, NaN and ``pandas.NA`` are missing labels. `meta` maps
+    any of "sample_weight", "arrival", "label_time" and "id" to arrays of shape (n_rows,), the same
+    keys throughout.
 
     Examples
     --------
@@ -137,12 +137,12 @@ class Stream(ABC):
 
     @property
     def endless(self) -> bool:
-        """Whether the stream is known to have no end, so that a pass through it has none."""
+        """Whether the stream is known to be endless."""
         return False
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """Sorted class labels; None if they are unknown or the targets are not labels."""
+        """Class labels, sorted; None if they are unknown or the targets are not labels."""
         return None
 
     @property
@@ -152,36 +152,36 @@ class Stream(ABC):
 
     @property
     def drifts(self) -> tuple[Drift, ...]:
-        """Where the truth changes, in the order of their rows; empty if that is not known."""
+        """Known drifts in the order of their rows; empty if unknown."""
         return ()
 
     @property
     def knows_drifts(self) -> bool:
-        """Whether `drifts` is complete; where it is not, it is empty."""
+        """Whether the drifts are known; if not, `drifts` is empty."""
         return True
 
     def source_streams(self) -> "list[Stream]":
-        """Return the streams that this one is made of in the end.
+        """Return the original streams from which this one is composed.
 
         Returns
         -------
         streams : list of Stream
-            The stream itself, if it is made of no others.
+            The stream itself, if it is not composed of others.
         """
         return [self]
 
     def name_of_generator(self) -> str:
-        """Return a name for what the rows are a sample of.
+        """Return a name for the generator that the rows are a sample of.
 
         Returns
         -------
         name : str
-            The same for other seeds and numbers of rows; empty where no generator made the rows.
+            The same for other seeds and numbers of rows; empty if no generator made the rows.
         """
         return ""
 
     def origin(self, row: int) -> "tuple[Stream, int] | None":
-        """Return which of the `source_streams` has given a row, and its number there.
+        """Return which of the `source_streams` a row comes from, and its number there.
 
         Parameters
         ----------
@@ -191,21 +191,21 @@ class Stream(ABC):
         Returns
         -------
         origin : tuple of Stream and int, or None
-            None where it is not known.
+            None if unknown.
         """
         return self, row
 
     def row_options(self) -> dict[str, Any]:
-        """Return what decides which rows come, beside the data; a run that goes on compares it.
+        """Return the options that decide which rows come, besides the data.
 
-        An evaluation with ``checkpoint=`` refuses to go on with a stream that has other options.
-        Define it where other values than the parameters of the constructor decide, or fewer.
+        An evaluation with ``checkpoint=`` refuses to resume with a stream that has other options.
+        Override this if anything but the constructor's parameters decides, or fewer of them.
 
         Returns
         -------
         options : dict of str to object
-            Values by name. Without another definition: those parameters of the constructor that are
-            attributes of the same name, `chunk_size` left out.
+            Values by name. By default, the constructor's parameters that are also attributes,
+            except `chunk_size`.
         """
         names = signature(type(self)).parameters
         return {
@@ -215,7 +215,7 @@ class Stream(ABC):
         }
 
     def place_of(self, row: int) -> str:
-        """Return where a row is in a file: "row 5 of power.csv"; empty if that is not known.
+        """Return where a row is in a file, as "row 5 of power.csv"; empty if unknown.
 
         Parameters
         ----------
@@ -231,10 +231,10 @@ class Stream(ABC):
 
     @abstractmethod
     def chunks(self) -> Iterable[Any]:
-        """Chunks from the first row on, each ``(X, y)`` or ``(X, y, meta)``."""
+        """Yield chunks from the first row on, each ``(X, y)`` or ``(X, y, meta)``."""
 
     def labels(self) -> Iterator[NDArray[Any]]:
-        """Labels alone, chunk by chunk."""
+        """Yield only the labels, chunk by chunk."""
         for _, y, _ in self:
             yield y
 
@@ -276,6 +276,6 @@ def refuse_endless(stream: Stream) -> None:
     """Raise an error if a pass through a stream would not end."""
     if stream.endless:
         raise ValueError(
-            f"The stream ({type(stream).__name__}) never ends, and all of its rows are needed. "
-            f"Say how many to take: take_rows(stream, n), of skstream.streams."
+            f"The stream ({type(stream).__name__}) never ends, but all of its rows are needed. "
+            "Limit it with take_rows(stream, n), of skstream.streams."
         )

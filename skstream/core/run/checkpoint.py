@@ -39,8 +39,8 @@ def save_checkpoint(run: Any, path: Path, about: Mapping[str, Any] | None = None
             raise TypeError(
                 f"The run cannot be saved to {path}: {error}. Models, detectors, and functions "
                 "given as measures, holdout, delay, features or reduce, must be importable by "
-                "their names (no lambdas, no functions within functions) and hold no open files "
-                "or locks."
+                "their names (no lambdas, no nested functions) and must not hold open files or "
+                "locks."
             ) from error
         file.flush()
         file.seek(_HEADER_BYTES)
@@ -54,10 +54,10 @@ def _header(checksum: str) -> bytes:
 
 
 def load_run(path: str | Path) -> Any:
-    """Load what the ``save`` of a run or a search has written, to go on with it.
+    """Load a run or search written by its ``save`` method, to continue it.
 
     A checkpoint contains models and is a pickle: loading one can run any code, so load only files
-    that you trust. Its checksum shows damage, but does not make the file safe.
+    that you trust. Its checksum detects damage, but does not make the file safe.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def load_run(path: str | Path) -> Any:
     Returns
     -------
     run : EvaluationRun, DelayedRun or PrequentialSearch
-        The run or search, in the state in which it was saved.
+        The run or search, in the state when it was saved.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def load_run(path: str | Path) -> Any:
         If there is no such file.
     ValueError
         If the file is not a checkpoint, is damaged or incomplete, or has another format version; or
-        if its content cannot be loaded here, because a class of a model is missing.
+        if its content cannot be loaded, for example because a model's class is missing.
 
     Examples
     --------
@@ -103,9 +103,9 @@ def load_run(path: str | Path) -> Any:
             raise
         except Exception as error:
             raise ValueError(
-                f"{path} is a whole checkpoint, but its content cannot be loaded here: "
-                f"{type(error).__name__}: {error}. Load it where the classes of its models can "
-                "be imported, with the package versions that wrote it."
+                f"{path} is an intact checkpoint, but its content cannot be loaded here: "
+                f"{type(error).__name__}: {error}. Load it where the classes of its models can be "
+                "imported, with the package versions that wrote it."
             ) from error
 
 
@@ -120,7 +120,7 @@ def _verify(file: BufferedReader, path: str | Path) -> None:
     """Check the header and the checksum, before anything is unpickled."""
     header = file.read(_HEADER_BYTES)
     if not header.startswith(_MAGIC):
-        what = "it does not start as one" if header else "it is empty"
+        what = "it does not start like one" if header else "it is empty"
         raise ValueError(
             f"{path} is not a checkpoint of a run: {what}. Give the path of a file written by "
             "run.save; results are loaded with skstream.load."
@@ -133,8 +133,8 @@ def _verify(file: BufferedReader, path: str | Path) -> None:
         )
     if header != _header(hashlib.file_digest(file, "sha256").hexdigest()):
         raise ValueError(
-            f"{path} is damaged: its content does not have the checksum in its first line, as "
-            "after an incomplete copy. Take another copy or an earlier checkpoint."
+            f"{path} is damaged: its content does not match the checksum in its first line, as "
+            "after an incomplete copy. Use another copy or an earlier checkpoint."
         )
     file.seek(_HEADER_BYTES)
 
@@ -174,8 +174,8 @@ class CheckpointFile:
         differs = changes(self.facts, about.get("facts", {}))
         if differs:
             raise ValueError(
-                f"{self.path} is of another evaluation: {differs}. Make the same call as before, "
-                "or name another folder, checkpoint=."
+                f"{self.path} belongs to another evaluation: {differs}. Make the same call as "
+                "before, or use another folder in checkpoint=."
             )
         read = {name: tuple(sums) for name, sums in about["read"].items()}
         return load_run(self.path), read
@@ -188,9 +188,9 @@ class CheckpointFile:
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"Row {run.n_rows:,}: {self.path} could not be written ({error.strerror or error})"
-                "; the checkpoint before it stays. Make room or mend the folder, and make the same "
-                "call again: it resumes from there",
+                f"Row {run.n_rows:,}: {self.path} could not be written "
+                f"({error.strerror or error}); the previous checkpoint is kept. Free disk space "
+                "or fix the folder, then repeat the call: it resumes from there",
             ) from error
 
 
@@ -223,7 +223,7 @@ class CheckpointFolder:
         """Make the folder, or look at what is in it."""
         path = Path(given)
         if path.exists() and not path.is_dir():
-            raise NotADirectoryError(f"checkpoint={str(path)!r} is a file: name a folder.")
+            raise NotADirectoryError(f"checkpoint={str(path)!r} is a file: pass a folder.")
         path.mkdir(parents=True, exist_ok=True)
         found = {file: _FILE.fullmatch(file.name) for file in sorted(path.iterdir())}
         numbers = {file: int(match[1]) for file, match in found.items() if match}
@@ -232,7 +232,7 @@ class CheckpointFolder:
         if len(set(numbers.values())) > 1:
             raise ValueError(
                 f"{path} holds checkpoints of several evaluations: {', '.join(map(str, numbers))}. "
-                "Name another folder, checkpoint=."
+                "Use another folder in checkpoint=."
             )
         file, n_groups = next(iter(numbers.items()))
         return cls(path, n_groups, load_about(file).get("seed"))

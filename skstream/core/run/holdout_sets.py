@@ -33,9 +33,9 @@ def warn_of_overlap(stream: Stream, held_out: Stream) -> None:
     else:
         return
     warn(
-        f"The holdout rows and the stream {what}: models are asked about rows that they have "
-        "learnt, and the scores are too good. Hold out rows that are not in the stream, such as "
-        "(X[n:], y[n:]) beside X[:n], y[:n]."
+        f"The holdout rows and the stream {what}: models are scored on rows they were trained on, "
+        "and the scores are too good. Hold out rows that are not in the stream, such as (X[n:], "
+        "y[n:]) for the stream X[:n], y[:n]."
     )
 
 
@@ -54,8 +54,8 @@ def _share_memory(X: Any, other: Any) -> bool:
 
 #: What to do where rows of a stream are needed twice.
 READ_AGAIN = (
-    "Pass what can be read again as holdout=: the generator function itself instead of its "
-    "result, a list of chunks, or files."
+    "Pass something that can be read again as holdout=: the generator function itself instead of "
+    "its result, a list of chunks, or files."
 )
 
 
@@ -120,8 +120,8 @@ class HeldOutRows:
         """Raise an error if a loaded run could not read the rows again."""
         if self.is_fresh and not self._stream.reiterable:
             raise ValueError(
-                "The run cannot be saved: its holdout is a one-shot iterator, of which a loaded "
-                f"run could not read the rest. {READ_AGAIN}"
+                "The run cannot be saved: its holdout is a one-shot iterator, which a loaded run "
+                f"could not continue to read. {READ_AGAIN}"
             )
 
     def warn_of_overlap(self, stream: Stream) -> None:
@@ -168,8 +168,8 @@ class HeldOutRows:
             first += rows.n_rows
         if first < begin:
             raise ValueError(
-                f"The stream of holdout sets has {first:,} rows, and the run had asked about "
-                f"{begin:,}. Give it as it was, or begin again."
+                f"The stream of holdout sets has {first:,} rows, but the run had predicted "
+                f"{begin:,}. Pass the same one, or start again."
             )
 
     def _check_same(self, passed: PassChecksums) -> None:
@@ -177,7 +177,7 @@ class HeldOutRows:
         if differing:
             raise ValueError(
                 f"The holdout has changed: its first {passed.n_rows:,} rows have other {differing} "
-                "than those about which the run had asked. Give it as it was, or begin again."
+                "than those that the run had predicted. Pass the same one, or start again."
             )
 
     def asked(self) -> Checksums:
@@ -211,7 +211,8 @@ class HeldOutRows:
         if (found.kind, found.names) != (schema.kind, schema.names):
             raise ValueError(
                 f"The holdout rows are a {found.kind}{_named(found)}; the rows of the stream are a "
-                f"{schema.kind}{_named(schema)}. Use one kind, and the same columns in one order."
+                f"{schema.kind}{_named(schema)}. Use the same kind, with the same columns in the "
+                "same order."
             )
 
     def __call__(self, numbers: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -226,10 +227,10 @@ class HeldOutRows:
             while self._n_read < wanted:
                 if not self._read():
                     raise ValueError(
-                        f"The stream of holdout sets has ended after {self._n_read:,} rows, and "
-                        f"set {(wanted - 1) // self.size + 1} of {self.size:,} rows each is due. "
-                        "Give a longer one, a larger every=, a smaller holdout_size= or one set "
-                        "(X, y) for all checkpoints."
+                        f"The stream of holdout sets ended after {self._n_read:,} rows, and set "
+                        f"{(wanted - 1) // self.size + 1} of {self.size:,} rows each is due. Use a "
+                        "longer one, a larger every=, a smaller holdout_size= or one set (X, y) "
+                        "for all checkpoints."
                     )
 
     def labels(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

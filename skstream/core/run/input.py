@@ -81,18 +81,18 @@ class MissingLabelError(ValueError):
     def add(self, place: str) -> None:
         """Let the message end with where the row is in its file, if that is known."""
         if place:
-            mark = "its label is empty, or a mark of a gap, which nominal= reads as a label."
+            mark = "its label is empty, or marks a gap, which nominal= reads as a label."
             self.args = (f"{self.args[0]} It is {place}: {mark}",)
 
 
 def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: int) -> EncodedRows:
     """Encode the labels of a chunk; raises before anything is learnt."""
     codes = space.encode(chunk.y, first_row)
-    if missing_labels == "error" and not (labelled := is_given(codes)).all():
-        row = first_row + int(labelled.argmin())
+    if missing_labels == "error" and np.count_nonzero(is_given(codes)) < len(codes):
+        row = first_row + int(is_given(codes).argmin())
         raise MissingLabelError(
-            f"Row {row} has no label (None or NaN). A row without its label cannot be learnt or "
-            'scored; drop it, or pass missing_labels="skip" to have it asked only.',
+            f"Row {row} has no label (None or NaN). It cannot be scored or used for training; "
+            'drop it, or pass missing_labels="skip" to predict it only.',
             row,
         )
     weight = chunk.meta.get("sample_weight")
@@ -120,21 +120,22 @@ def checked_weights(weight: Any, name: Callable[[int], str]) -> np.ndarray:
         at = _first_no_number(values)
         value = values[at].item() if isinstance(values[at], np.generic) else values[at]
         raise ValueError(
-            f"{name(at)} is {value!r}, which is no number; weights must be finite and not negative."
+            f"{name(at)} is {value!r}, which is not a number; weights must be finite and not "
+            "negative."
         ) from error
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         at = int(wrong.argmax())
         raise ValueError(
-            f"{name(at)} is {weights[at]}; weights must be finite and "
-            "not negative (0: asked, but neither learnt nor scored)."
+            f"{name(at)} is {weights[at]}; weights must be finite and not negative (0: predicted, "
+            "but neither scored nor used for training)."
         )
     return weights
 
 
 def why_no_weight(n_rows: int) -> str:
     """Say in a clause that no row has a weight above 0, and what that means."""
-    return f"all {n_rows:,} weights are 0 (a row of weight 0 is neither learnt nor scored)."
+    return f"all {n_rows:,} weights are 0 (such rows are neither scored nor used for training)."
 
 
 def _first_no_number(values: Any) -> int:

@@ -1,10 +1,10 @@
 """A run: models evaluated together while rows arrive, step by step."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -34,7 +34,7 @@ from skstream.core.run.tape import PROBABILITIES, with_all_classes
 from skstream.core.timelines.delayed_blocks import Features
 from skstream.core.timelines.timeline import Arrivals, End, no_rows
 from skstream.utils._choices import check_choice
-from skstream.utils._concurrency import Exclusive, Held, deferred_interrupt, exclusive
+from skstream.utils._concurrency import Deferred, Exclusive, exclusive
 from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._times import check_arrivals, clock
@@ -102,8 +102,6 @@ class EvaluationRun(Exclusive):
     _rows_per_step = 1 << 16
     #: The last time in the tables that the user passed; see `last_time`.
     _last_in_table: np.ndarray | None = None
-    #: What was answered in a call that returns it.
-    _heard: list[Any] | None = None
 
     def __init__(
         self,
@@ -113,7 +111,6 @@ class EvaluationRun(Exclusive):
         scoring: Any = None,
         width: int = 1,
     ) -> None:
-        super().__init__()
         self._settings = settings
         self._places = list(models)
         self._meters = []
@@ -135,19 +132,24 @@ class EvaluationRun(Exclusive):
         self._n_unlabelled = 0
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out
         self.n_rows = 0
+        self._ahead: list[tuple[np.ndarray, Any]] = []  # rows not noted: their codes, and answers
+        self._heard: list[Any] = []  # what was answered in the last call of a live run
         self._label_sum = 0  # checksum of their labels
         self._has_labels = False
         self._is_weighted = False  # whether a row so far had a weight
+        functions = [measure.function for measure in settings.metrics.values()]
+        self._may_go_ahead = self._engine.is_even and not settings.n_scores and not any(functions)
         self._counts_time = settings.counts_time
         self._last_time: np.ndarray | None = None  # of the newest row that says it
         self.is_live = False
         self.is_closed = False
         self._ends_by_failure = False  # for good, as in an evaluation
         self._has_failed = False  # this, or something else that ends the run
-        self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_interrupt": None}
+        if self._ahead:
+            self._catch_up()
+        return super().__getstate__()
 
     @property
     def _state(self) -> str:
@@ -156,15 +158,17 @@ class EvaluationRun(Exclusive):
         return "closed" if self.is_closed else "open"
 
     def _require_open(self) -> None:
+        """Begin a call, or raise an error if no rows can come any more."""
+        self._heard = []
         broken = self._engine.is_inconsistent or self._has_failed
         if self.is_closed and not broken:
-            raise RuntimeError("The run is closed: the stream has ended. Start another.")
+            raise RuntimeError("The run is closed: the stream has ended. Start a new run.")
         if broken:
             raise RuntimeError(
-                "The run was stopped in the middle of a row by a model that failed, another error, "
-                "or an interrupt: result() gives what came before, but it cannot go on. Go on from "
-                "a saved checkpoint (load_run), or start another; with error_score=nan the other "
-                "models go on without the one that fails."
+                "The run was stopped in the middle of a row by a failed model, another error, or "
+                "an interrupt: result() returns the scores before, but the run cannot continue. "
+                "Continue from a saved checkpoint (load_run), or start a new run; with "
+                "error_score=nan the other models continue without the failed one."
             )
 
     @property
@@ -213,10 +217,7 @@ class EvaluationRun(Exclusive):
             if first > done and not was_closed:
                 self.feed(chunk.part(n_done, n_rows) if n_done else chunk, on_rows)
         if first < done or (was_closed and first > done):
-            raise ValueError(
-                f"The stream has changed: it has {first:,} rows, and the run had read {done:,}. "
-                "Give the stream as it was, or name another folder, checkpoint=."
-            )
+            raise _changed(f"it has {first:,} rows, but the run had read {done:,}")
         if read is not None and taken is not None:
             self._check_same(read.sums(), taken)
         if not was_closed:
@@ -232,20 +233,16 @@ class EvaluationRun(Exclusive):
             pair for pair in pairs if pair[0] != pair[1] and all(map(_NUMBERS.fullmatch, pair))
         ]
         if found != known or other:
-            raise ValueError(
-                f"The stream has changed: the types of its columns are {found.types} in a "
-                f"{found.kind}, and were {known.types} in a {known.kind}. Give the stream as it "
-                "was, or name another folder, checkpoint=."
+            raise _changed(
+                f"the types of its columns are {found.types} in a {found.kind}, but were "
+                f"{known.types} in a {known.kind}"
             )
 
     def _check_same(self, read: Checksums, taken: Checksums) -> None:
         differing = differences(read, taken)
         if differing:
-            raise ValueError(
-                f"The stream has changed: its first {self.n_rows:,} rows have other "
-                f"{differing} than those that the run had read. Give the stream as it was, or name "
-                "another folder, checkpoint=."
-            )
+            rows = f"its first {self.n_rows:,} rows"
+            raise _changed(f"{rows} have other {differing} than those that the run had read")
 
     @exclusive
     def feed(self, chunk: Chunk, on_rows: Sequence[OnRows] = ()) -> Self:
@@ -286,7 +283,7 @@ class EvaluationRun(Exclusive):
         y : array-like of shape (n_rows,)
             Labels or targets; None or NaN where missing, if the evaluator allows it.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring. From the first call with weights on, models learn all
+            Weights for training and scoring. From the first call with weights on, models learn all
             rows with weights, 1 where a call has none.
         arrival : array-like of shape (n_rows,), default=None
             When the rows came, as datetimes that never go back; needed where the forgetting or
@@ -316,18 +313,12 @@ class EvaluationRun(Exclusive):
         """
         self._require_open()
         self._check_method(method)
-        heard: list[Any] = []
-        self._heard = heard
-        try:
-            self._update(X, y, sample_weight, arrival)
-        finally:
-            self._heard = None
-        parts = [rows.answers if method == "predict" else rows.scores for rows in heard]
+        self._update(X, y, sample_weight, arrival)
+        parts = [answers if method == "predict" else scores for answers, scores in self._heard]
         if len(parts) == 1:
             return self._by_model(parts[0])
-        none = np.empty((len(self._places), 0), self._space.dtype)
-        if method != "predict":
-            none = np.empty((len(self._places), 0, self._settings.n_scores))
+        columns = () if method == "predict" else (self._settings.n_scores,)
+        none = np.empty((len(self._places), 0, *columns), float if columns else self._space.dtype)
         return self._by_model(np.concatenate([none, *parts], axis=1))
 
     def _update(self, X: Any, y: Any, sample_weight: Any, arrival: Any = None) -> None:
@@ -339,8 +330,38 @@ class EvaluationRun(Exclusive):
         last = self._last_in_table
         if arrival is None:
             last = last_time(table_times(chunk.X, y), self.n_rows, last)
-        self._take(self._rows_of(chunk))
+        rows = self._rows_of(chunk)
+        if not self._go_ahead(rows):
+            self._take(rows)
         self._last_in_table = last
+
+    def _go_ahead(self, rows: EncodedRows) -> bool:
+        """Let the models do a row, and note it later, if it is one like those before."""
+        is_one = rows.n_rows == 1 and rows.weight is None and rows.came is None
+        if not (is_one and self._may_go_ahead and is_given(rows.y)[0]):
+            return False
+        if self._engine.states[0].n_learnt < self._settings.n_warmup:
+            return False
+        with self._interrupt or nullcontext():
+            answers = self._engine.ahead(self.n_rows, rows.X, rows.y)
+        self._ahead.append((rows.y, answers))
+        self.n_rows += 1
+        self._heard = [(answers, None)]
+        stops = self._engine.failures or (self._interrupt and self._interrupt.received)
+        if stops or self.n_rows >= min(self._noted_at, self._measured_at):
+            self._catch_up()
+        return True
+
+    def _catch_up(self) -> None:
+        """Note the rows that the models have done, as a step."""
+        codes, answers = zip(*self._ahead, strict=True)
+        heard, self._ahead, self._heard = self._heard, [], []
+        rows = EncodedRows(None, np.concatenate(codes))
+        self.n_rows -= rows.n_rows
+        arrivals = Arrivals(self.n_rows, is_given(rows.y))
+        step = self._engine.follow(arrivals, answers)
+        self._commit(step, partial(self._note_arrived, rows))
+        self._heard = heard
 
     def _check_method(self, method: str) -> None:
         """Raise an error if some model does not give what shall be returned."""
@@ -348,7 +369,7 @@ class EvaluationRun(Exclusive):
         for name, _ in self._places if method == "predict_proba" else ():
             if self._settings.score_methods.get(name) != method:
                 raise ValueError(
-                    f"This run has no probabilities of model {name!r}. {PROBABILITIES}"
+                    f"This run has no probabilities for model {name!r}. {PROBABILITIES}"
                 )
 
     def _by_model(self, lanes: Any) -> dict[str, np.ndarray]:
@@ -393,8 +414,8 @@ class EvaluationRun(Exclusive):
             rows = replace(rows, came=came, time=clock(came) if self._counts_time else None)
         elif self._counts_time and rows.n_rows:
             raise ValueError(
-                "The forgetting or record_every counts time, and the rows do not say when they "
-                "came: pass arrival=."
+                "forgetting or record_every counts time, but the rows have no arrival times: pass "
+                "arrival=."
             )
         return rows
 
@@ -431,6 +452,8 @@ class EvaluationRun(Exclusive):
         event : tuple
             What the engine executes: the event, and features and labels of its rows.
         """
+        if self._ahead:
+            self._catch_up()
         started, n_rows = perf_counter(), 0
         with self._interrupt or nullcontext():
             step = self._engine.execute(*event)
@@ -443,7 +466,7 @@ class EvaluationRun(Exclusive):
 
     def _commit(self, step: Step, note: Note) -> None:
         """Note and score what the models have answered; the failure of one may end the run."""
-        with deferred_interrupt() if self._interrupt is None else nullcontext():
+        with Deferred(self):
             self._engine.commit(step)
             ends = self._settings.error_score == "raise" and bool(self._engine.failures)
             self._has_failed = self._ends_by_failure = ends
@@ -454,8 +477,7 @@ class EvaluationRun(Exclusive):
                     for model, meter in zip(self._engine.models, self._meters, strict=True):
                         if not model.is_measured_late:
                             meter.measure(model)
-                    while self._measured_at <= self.n_rows:
-                        self._measured_at *= 2
+                    self._measured_at = 1 << self.n_rows.bit_length()
                 done = self.n_rows if self._settings.scored_sets else self._scores.n_rows
                 if done >= self._noted_at:
                     self._noted_at = done + done // _NOTED + 1
@@ -466,30 +488,14 @@ class EvaluationRun(Exclusive):
             except Exception as error:
                 if self.is_live:
                     error.add_note(
-                        "The rows and labels of this call have been taken. They will be scored "
-                        "when result() is called, once this can be done."
+                        "The rows and labels of this call were accepted. They will be scored by "
+                        "result(), once that is possible."
                     )
                 raise
         if self._has_failed:
-            self._engine.raise_failure()
+            raise min(self._engine.failures.values(), key=lambda failure: failure.row)
         if self._interrupt is not None and self._interrupt.received:
             raise KeyboardInterrupt  # between two steps of a long call
-
-    def _guard(self) -> AbstractContextManager[Any]:
-        """In a live run, delay Ctrl-C until the end of every call."""
-        return self._delayed_interrupt() if self.is_live else nullcontext()
-
-    @contextmanager
-    def _delayed_interrupt(self) -> Iterator[None]:
-        """Delay Ctrl-C; a second one interrupts the models at once."""
-        if self._interrupt is not None:
-            yield
-            return
-        with deferred_interrupt() as self._interrupt:
-            try:
-                yield
-            finally:
-                self._interrupt = None
 
     def _note_arrived(self, rows: EncodedRows, answered: list[Answered]) -> None:
         """Note rows that arrived, and what models did with them."""
@@ -521,8 +527,8 @@ class EvaluationRun(Exclusive):
         if self._ends_by_failure:
             rows = self._until_failure(rows)
             self._n_unlabelled -= int(np.count_nonzero(self._unlabelled >= self.n_rows))
-        if self._heard is not None:
-            self._heard.append(rows)
+        if self.is_live:
+            self._heard.append((rows.answers, rows.scores))
         self._scores.keep(rows)
         return rows
 
@@ -561,7 +567,9 @@ class EvaluationRun(Exclusive):
         result : EvaluationResult
             Scores of all rows that every model has done; an incomplete batch is left out.
         """
-        with deferred_interrupt():
+        with Deferred(self):
+            if self._ahead:
+                self._catch_up()
             self._score()
         return assemble(self._settings.header, self.outcome())
 
@@ -698,6 +706,13 @@ class EvaluationRun(Exclusive):
         )
 
 
+def _changed(what: str) -> ValueError:
+    """Return the error of a stream that is not the one that a run has read."""
+    advice = "Give the stream as it was, or name another folder, checkpoint=."
+    return ValueError(f"The stream has changed: {what}. {advice}")
+
+
+@dataclass
 class Pace:
     """Divides rows into steps that each take about a fifth of a second.
 
@@ -716,11 +731,11 @@ class Pace:
         Rows of the next step.
     """
 
-    def __init__(self, max_size: int) -> None:
-        self.max_size = max_size
-        self.size = FIRST_SIZE
-        self._sums = np.zeros(5)
-        self._fixed = self._per_row = 0.0  # seconds of a step and of each of its rows
+    max_size: int
+    size: int = FIRST_SIZE
+    _sums: np.ndarray = field(default_factory=partial(np.zeros, 5))
+    _fixed: float = 0.0  # seconds of a step
+    _per_row: float = 0.0  # and of each of its rows
 
     def took(self, n_rows: int, seconds: float) -> None:
         """Note how long a step took.

@@ -288,8 +288,8 @@ class LaneOutcome:
 def not_returned(name: str, error: Exception) -> str:
     """Say why a model is not in the result."""
     return (
-        f"Model '{name}' cannot be returned ({in_short(error)}): None is in its place in "
-        "result.models. Its scores are complete."
+        f"Model '{name}' cannot be returned ({in_short(error)}): it is None in result.models. Its "
+        "scores are complete."
     )
 
 

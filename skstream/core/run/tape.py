@@ -17,7 +17,7 @@ from skstream.utils._warnings import warn
 
 #: When probabilities of a model are there.
 PROBABILITIES = (
-    "They are kept where a measure needs them, such as 'log_loss', and the model has predict_proba."
+    "They are kept if a measure needs them, such as 'log_loss', and the model has predict_proba."
 )
 #: Parts that are joined once there are so many: each takes a hundred bytes beside its rows.
 _MOST_APART = 256
@@ -152,10 +152,10 @@ class Tape:
         """
         if model not in self.answers:
             raise ValueError(
-                f"There is no model {model!r} on the tape; there are {list(self.answers)}."
+                f"There is no model {model!r} on the tape; it has {list(self.answers)}."
             )
         if self.methods.get(model) != "predict_proba":
-            raise ValueError(f"The tape has no probabilities of model {model!r}. {PROBABILITIES}")
+            raise ValueError(f"The tape has no probabilities for model {model!r}. {PROBABILITIES}")
         folds = self.scores[model]
         place = check_place("fold", fold, len(folds))
         scores = scores_of_bin(np.asarray(folds[place]), self.answers[model][place], bin)
@@ -185,7 +185,7 @@ def scores_of_bin(scores: np.ndarray, answers: Any, bin: int | None) -> np.ndarr
     """
     if np.ndim(answers) == 1:
         if bin is not None:
-            raise ValueError("bin= is for tapes under delayed labels; this one has no bins.")
+            raise ValueError("bin= is for tapes with delayed labels; this one has no bins.")
         return scores
     n_bins = np.shape(answers)[1]
     line = n_bins - 1 if bin is None else check_place("bin", bin, n_bins)
@@ -327,9 +327,9 @@ def automatic_tape(
     n_bytes = n_answers * bytes_of_row
     if n_bytes <= BYTES_OF_LARGE_TAPE:
         return True
-    size = f"The labels and answers of all models take {n_bytes / 1e9:.1f} GB"
+    size = f"The labels and predictions of all models take {n_bytes / 1e9:.1f} GB"
     warn(
-        f"{size}, and are not kept under keep_tape='auto': the result cannot be scored again, nor "
+        f"{size}, and are not kept with keep_tape='auto': the result cannot be rescored or "
         "compared row by row. To keep them, pass run=RunOptions(keep_tape=True)."
     )
     return False
@@ -354,7 +354,7 @@ def tape_of(result: "EvaluationResult") -> Tape:
     if result.tape is None:
         raise ValueError(
             result.details.why_no_tape
-            or "This result has no tape of labels and answers: evaluate with "
+            or "This result has no tape of labels and predictions: evaluate with "
             "run=RunOptions(keep_tape=True)."
         )
     return result.tape
@@ -429,8 +429,8 @@ def check_has_scores(metrics: Mapping[str, Measure], tape: Tape) -> None:
         lacks_shares = measure.needs == "probabilities" and "predict_proba" not in there
         if lacks_shares or (measure.needs == "scores" and not there):
             raise ValueError(
-                f"Measure {name!r} needs {measure.needs}, and the tape has none of any model: they "
-                f"are kept where a measure of the evaluation needs them. Evaluate with {name!r} "
+                f"Measure {name!r} needs {measure.needs}, but the tape has none for any model: "
+                f"they are kept if a measure of the evaluation needs them. Evaluate with {name!r} "
                 "among its metrics."
             )
 

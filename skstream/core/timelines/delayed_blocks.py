@@ -75,9 +75,8 @@ def _features_at(features: Features, rows: np.ndarray, times: np.ndarray, n_colu
     else:
         return current
     raise ValueError(
-        f"features(rows, times) was asked for {len(rows)} rows and returned {came}. It was asked "
-        f"for {which}, and must return their {n_columns} columns as an array, a sparse matrix or "
-        "a frame."
+        f"features(rows, times) got {len(rows)} rows and returned {came}. It got {which}, and must "
+        f"return their {n_columns} columns as an array, a sparse matrix or a frame."
     )
 
 

@@ -153,8 +153,8 @@ class ComposedStream(Stream):
         for part in self.parts:
             if not has_rows(part):
                 raise AttributeError(
-                    f"A {type(part).__name__} gives its rows one after the other only, so that "
-                    f"there is no rows(start, stop). Iterate."
+                    f"A {type(part).__name__} can only be read from start to end, so it has no "
+                    "rows(start, stop). Iterate over it."
                 )
         return self._checked_block
 
@@ -231,8 +231,8 @@ def stacked(chunks: list[Chunk]) -> Chunk:
     differing = next((one for one in keys if one != keys[0]), None)
     if differing is not None:
         raise ValueError(
-            f"The streams have other meta data: {sorted(keys[0])} and {sorted(differing)}. Every "
-            f"row needs the same keys."
+            f"The streams have different meta data: {sorted(keys[0])} and {sorted(differing)}. "
+            "Every row needs the same keys."
         )
     return Chunk(
         stack_rows([chunk.X for chunk in chunks]),
@@ -311,9 +311,9 @@ def check_parts(parts: tuple[Stream, ...]) -> None:
             other = seen.setdefault((type(part), part.random_state), part)
             if other is not part:
                 warn(
-                    f"Two of the {type(part).__name__} streams have random_state="
-                    f"{part.random_state}, so that one repeats the random numbers of the other. "
-                    f"Give them different ones."
+                    f"Two of the {type(part).__name__} streams have "
+                    f"random_state={part.random_state}, so one repeats the random numbers of the "
+                    "other. Give them different ones."
                 )
 
 
@@ -343,9 +343,9 @@ def _refuse_same_iterator(parts: tuple[Stream, ...]) -> None:
         if other != k:
             raise ValueError(
                 f"Streams {other} and {k} read the same one-shot iterator "
-                f"({type(iterator).__name__}): the same iterator is given twice, and what one "
-                f"takes the other does not get. Pass the generator function itself instead of its "
-                f"result, a list of chunks, or files."
+                f"({type(iterator).__name__}): the same iterator is given twice, so each gets only "
+                "a part of the rows. Pass the generator function itself instead of its result, a "
+                "list of chunks, or files."
             )
 
 
@@ -379,7 +379,7 @@ def _check_categories(parts: tuple[Stream, ...]) -> None:
             name = next(iter(categories.keys() ^ known[0][1].keys()))
             with_codes, without = (k, known[0][0]) if name in categories else (known[0][0], k)
             raise ValueError(
-                f"Feature {name!r} holds codes of categories in stream {with_codes} and numbers "
+                f"Feature {name!r} contains codes of categories in stream {with_codes} and numbers "
                 f"in stream {without}. {_ONE_READER}"
             )
         for name, values in categories.items():
@@ -394,8 +394,8 @@ def _check_categories(parts: tuple[Stream, ...]) -> None:
 
 
 _ONE_READER = (
-    "Read the files as one stream, of a list of paths, which gives them the same codes; or as "
-    "frames, as_frame=True."
+    "Read the files as one stream, from a list of paths, so that they share codes; or as frames, "
+    "as_frame=True."
 )
 
 

@@ -25,34 +25,33 @@ BLOCK = 1 << 10
 def with_delay(
     stream: Any, delay: Any, *, unit: timedelta | None = None, random_state: int = 0
 ) -> Stream:
-    """Let the label of every row come after a delay.
+    """Add label delays to a stream.
 
     Parameters
     ----------
     stream : Stream or iterable of chunks
-        The stream. Its rows arrive when their "arrival" says, or else at their row numbers.
+        The stream. Its rows arrive at their "arrival" times, or else at their row numbers.
     delay : number, timedelta, str, or frozen distribution of scipy.stats
         Time from arrival to label: the same for all rows; the name of a feature that holds it; or a
-        distribution (anything with a method ``ppf``), of which each row has its own value.
-        Infinite, or missing in a row: the label never comes. Timedeltas where arrivals are
-        datetimes, else numbers.
+        distribution (anything with a method ``ppf``), from which each row's delay is drawn.
+        Infinite, or missing in a row: the label never comes. Timedeltas if arrivals are datetimes,
+        else numbers.
     unit : timedelta, default=None
-        What a delay of 1 is, where delays are numbers and arrivals are datetimes.
+        Unit of the delays, if they are numbers and arrivals are datetimes.
     random_state : int, default=0
-        Seed of the values of a distribution, which are addressed by the row.
+        Seed of the draws from a distribution, which depend only on the seed and the row number.
 
     Returns
     -------
     stream : Stream
         The same rows, with "arrival" and "label_time" in their meta data, as `DelayedEvaluator`
-        reads them. The label of a row without one never comes. A feature that holds the delays
-        stays a feature.
+        expects them. Missing labels never come. If the delays are a feature, it remains a feature.
 
     Raises
     ------
     ValueError
-        If a delay is negative or of another kind than the arrivals, the one of all rows is missing,
-        or its feature is not there; if the stream says already when its labels come.
+        If a delay is negative or does not match the kind of the arrivals, a single delay for all
+        rows is missing, or its feature does not exist; if the stream already has label times.
 
     See Also
     --------
@@ -101,8 +100,8 @@ class LateLabels(ChangedRows):
             duration = duration_column(delay, "delay")
             if np.isnat(duration) if duration.dtype.kind == "m" else np.isnan(duration):
                 raise ValueError(
-                    f"delay must be a number or a timedelta. Got {delay!r} instead, with which no "
-                    f"label would ever come; if that is meant, pass float('inf')."
+                    f"delay must be a number or a timedelta. Got {delay!r} instead, so no label "
+                    "would ever come; if you mean that, pass float('inf')."
                 )
             check_delays(duration, 0)
         self.delay = delay
@@ -116,7 +115,7 @@ class LateLabels(ChangedRows):
     def _changed(self, chunk: Chunk, start: int) -> Chunk:
         if "label_time" in chunk.meta:
             raise ValueError(
-                "The stream says already when its labels come, label_time. Leave with_delay out."
+                "The stream already has label times (label_time). Leave out with_delay."
             )
         return late(chunk, self._delays(chunk.X, start, len(chunk.y)), start, self.unit)
 
@@ -180,8 +179,8 @@ def _later(arrival: NDArray[Any], delays: NDArray[Any], unit: np.timedelta64 | N
     dated = arrival.dtype.kind == "M"
     if delays.dtype.kind == "m" and not dated:
         raise ValueError(
-            "The delay is a timedelta, but the rows arrive at numbers. Give a number, or arrivals "
-            "as datetimes."
+            "The delay is a timedelta, but arrivals are numbers. Pass a number, or arrivals as "
+            "datetimes."
         )
     if delays.dtype.kind == "m":
         return arrival + delays
@@ -190,8 +189,8 @@ def _later(arrival: NDArray[Any], delays: NDArray[Any], unit: np.timedelta64 | N
         return arrival + np.where(np.isnan(numbers), np.inf, numbers)
     if unit is None:
         raise ValueError(
-            "The delay is a number, but the rows arrive at datetimes. Give a timedelta, or say "
-            "what a delay of 1 is: unit=timedelta(hours=1)."
+            "The delay is a number, but arrivals are datetimes. Pass a timedelta, or the unit of "
+            "delays: unit=timedelta(hours=1)."
         )
     never = ~np.isfinite(np.asarray(delays, dtype=np.float64))
     durations = np.round(np.where(never, 0.0, delays) * unit.astype(np.float64))

@@ -31,32 +31,32 @@ def with_imbalance(
     current: Mapping[Any, float] | None = None,
     random_state: int = 0,
 ) -> Stream:
-    """Leave out rows so that the classes have given shares.
+    """Leave out rows so that classes have given shares.
 
     Parameters
     ----------
     stream : Stream or iterable of chunks
-        The stream, of which all rows are kept whose class is the rarest in relation to what is
-        asked for; those of the others are kept with a probability.
+        The stream. All rows of the class that is rarest relative to its wanted share are kept; rows
+        of other classes are kept at random.
     shares : dict of label to float
-        Share of every class, from 0 to 1, all together 1. Classes of share 0 do not come.
+        Share of every class, from 0 to 1; they must sum to 1. Classes of share 0 are left out.
     current : dict of label to float, default=None
-        Shares of the classes in the stream. None: they are counted, in a pass of its own.
+        Shares of the classes in the stream. None: counted in a separate pass.
     random_state : int, default=0
-        Seed. Which rows are kept is addressed by the row and the class.
+        Seed. Whether a row is kept depends only on the seed, its number and its class.
 
     Returns
     -------
     stream : Stream
         Fewer rows: about ``n_rows * min(current[c] / shares[c])``, the minimum over the classes of
-        shares above 0. How many it is exactly, and where drifts are among them, is counted in a
-        pass of its own; `n_rows` is None for endless streams and those that can be iterated once.
-        Rows without a label stay.
+        shares above 0. The exact number, and the rows of drifts, are counted in a separate pass;
+        `n_rows` is None for endless streams and those that can be iterated only once. Rows without
+        a label are kept.
 
     Raises
     ------
     ValueError
-        If the shares do not name all classes or are not 1 together, a class does not come, or the
+        If the shares do not name all classes or do not sum to 1, a class does not occur, or the
         stream can be iterated only once and `current` is not given.
 
     Examples
@@ -133,7 +133,7 @@ class Thinned(ComposedStream):
         if missing.any():
             label = labels[missing][0]
             raise ValueError(
-                f"Class {label} does not come in the stream, so that it cannot have the share "
+                f"Class {label} does not occur in the stream, so it cannot have the share "
                 f"{wanted[missing][0]:g}."
             )
         ratio = np.divide(wanted, found, out=np.zeros(len(found)), where=found > 0)
@@ -230,7 +230,7 @@ def _checked(shares: Any, name: str) -> dict[Any, float]:
     total = sum(shares.values())
     if not all(share >= 0 for share in shares.values()) or abs(total - 1) > 1e-6:
         raise ValueError(
-            f"{name} must be shares from 0 to 1, all together 1. Got {dict(shares)}, together "
+            f"{name} must be shares from 0 to 1 that sum to 1. Got {dict(shares)}, together "
             f"{total:g}."
         )
     return {

@@ -27,31 +27,31 @@ from skstream.utils._seeds import uniform
 def join_streams(
     before: Any, after: Any, position: int, width: int = 0, *, random_state: int = 0
 ) -> Stream:
-    """Let one stream change into another at a row, abruptly or gradually.
+    """Change from one stream to another at a row, abruptly or gradually.
 
-    Row t comes from the second stream with the probability 1 / (1 + exp(-4 (t - position) /
-    width)): half of the rows at the position, 12 % half a width before it and 88 % half a width
-    after it. It is taken as 0 and as 1 from two widths before and after it on.
+    Row t comes from the second stream with probability 1 / (1 + exp(-4 (t - position) / width)):
+    half of the rows at the position, 12 % half a width before it and 88 % half a width after it.
+    Beyond two widths before and after it, the probability is 0 and 1.
 
     Parameters
     ----------
     before, after : Stream or iterable of chunks
         The streams, with the same features, classes and keys of meta data. Each gives its rows in
-        their order, from its first on. Once `before` has no more rows, all come from `after`.
+        order, from its first on. Once `before` has no more rows, all come from `after`.
     position : int
         Row in the middle of the change, at least 0 and at most the number of rows of `before`.
     width : int, default=0
         Width of the change in rows; 0: abrupt.
     random_state : int, default=0
-        Seed of the choice between the streams, which is addressed by the row.
+        Seed of the choice between the streams, which depends only on the seed and the row number.
 
     Returns
     -------
     stream : Stream
         The first rows of `before`, about as many as `position`, and all rows of `after`. It ends
-        with the first row that `after` should give and has not. `drifts` has the change, from one
-        width before `position` to one width after it, where 2 % and 98 % of the rows come from
-        `after`; and those of both streams where they have come to be.
+        when `after` runs out of rows. `drifts` contains the change, from one width before
+        `position` to one width after it, where 2 % and 98 % of the rows come from `after`; and the
+        drifts of both streams, at their rows in this one.
 
     Raises
     ------
@@ -62,11 +62,11 @@ def join_streams(
     Warns
     -----
     UserWarning
-        If both are generators of a kind with the same seed.
+        If both are generators of the same kind with the same seed.
 
     See Also
     --------
-    concat : All rows of one stream, then those of another.
+    concat : Puts all rows of one stream before those of another.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from skstream.utils._seeds import uniform
 def with_label_noise(
     stream: Any, share: float, *, classes: Any = None, random_state: int = 0
 ) -> Stream:
-    """Replace some labels by wrong ones.
+    """Replace some labels with wrong ones.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ def with_label_noise(
         Probability, from 0 to 1, that a label is replaced by another class; each of the others is
         equally likely.
     classes : array-like of shape (n_classes,), default=None
-        All labels that may come; None: those that the stream says.
+        All possible labels; None: those that the stream states.
     random_state : int, default=0
-        Seed. Which labels are replaced is addressed by the row.
+        Seed. Whether a label is replaced depends only on the seed and the row number.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def with_label_noise(
 
     See Also
     --------
-    skstream.noise.LabelNoise : Makes answers of a model wrong, not labels of a stream.
+    skstream.noise.LabelNoise : Makes predictions of a model wrong, not labels of a stream.
 
     Examples
     --------
@@ -77,11 +77,11 @@ class NoisyLabels(ChangedRows):
         known = self.parts[0].classes if classes is None else find_classes(classes, "classes")
         if known is None:
             raise ValueError(
-                "Which labels may be wrong ones is not known: the stream does not say its classes. "
-                "Pass classes=[...]. Targets of regression have none."
+                "The possible labels are not known: the stream does not state its classes. Pass "
+                "classes=[...]. Regression targets have no classes."
             )
         if len(known) < 2:
-            raise ValueError(f"A wrong label needs two classes. Got {known.tolist()}.")
+            raise ValueError(f"Label noise needs at least two classes. Got {known.tolist()}.")
         self._space = LabelSpace(known)
         self._classes = known
         self.share = share

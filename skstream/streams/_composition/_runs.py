@@ -26,14 +26,15 @@ def concat(*streams: Any, seams_are_drifts: bool = True) -> Stream:
         The streams, with the same features, classes and keys of meta data. The last one may be
         endless.
     seams_are_drifts : bool, default=True
-        Whether the truth changes where one stream follows another. False: they are parts of one,
+        Whether there is a drift where one stream follows another. False: they are parts of one,
         such as the files of several days.
 
     Returns
     -------
     stream : Stream
-        All rows of all streams. Its drifts are theirs, later by the rows before, and the seams.
-        They are empty where a stream does not say its number of rows, until a pass has counted it.
+        All rows of all streams. Its drifts are those of the streams, shifted by the rows before,
+        and the seams. They are empty if a stream does not state its number of rows, until a pass
+        has counted them.
 
     Raises
     ------
@@ -44,12 +45,12 @@ def concat(*streams: Any, seams_are_drifts: bool = True) -> Stream:
     Warns
     -----
     UserWarning
-        If two generators of a kind have the same seed.
+        If two generators of the same kind have the same seed.
 
     See Also
     --------
-    join_streams : One stream changes into another gradually.
-    recurring : Streams by turns.
+    join_streams : Changes from one stream to another gradually.
+    recurring : Alternates between streams.
 
     Examples
     --------
@@ -83,8 +84,8 @@ class Concatenation(ComposedStream):
         for k, part in enumerate(self.parts[:-1]):
             if part.endless:
                 raise ValueError(
-                    f"Stream {k} never ends, so that no other can follow: take_rows(stream, n) "
-                    "takes its first rows."
+                    f"Stream {k} never ends, so no other can follow: use take_rows(stream, n) for "
+                    "its first rows."
                 )
 
     @property
@@ -147,7 +148,7 @@ def take_rows(stream: Any, n: int) -> Stream:
     stream : Stream or iterable of chunks
         The stream; it may be endless.
     n : int
-        Number of rows, at least 1; a shorter stream is taken whole.
+        Number of rows, at least 1; a shorter stream is used in full.
 
     Returns
     -------
@@ -157,11 +158,11 @@ def take_rows(stream: Any, n: int) -> Stream:
     Raises
     ------
     ValueError
-        If `n` is no integer of at least 1.
+        If `n` is not an integer of at least 1.
 
     See Also
     --------
-    drop_rows : The rows after the first ones.
+    drop_rows : Returns the rows after the first ones.
 
     Examples
     --------
@@ -182,19 +183,19 @@ def drop_rows(stream: Any, n: int) -> Stream:
     stream : Stream or iterable of chunks
         The stream.
     n : int
-        Number of rows to leave out, at least 0. Generators do not make them; other streams are
-        read, and rows dropped.
+        Number of rows to leave out, at least 0. Generators skip them; other streams are read and
+        the rows dropped.
 
     Returns
     -------
     stream : Stream
-        The other rows. Their numbers, and those of drifts, begin with 0; times of arrival and of
-        labels in their meta data stay.
+        The remaining rows. Row numbers, also those of drifts, start at 0; arrival and label times
+        in their meta data are unchanged.
 
     Raises
     ------
     ValueError
-        If `n` is no integer of at least 0, or no row is left.
+        If `n` is not an integer of at least 0, or no row is left.
 
     See Also
     --------
@@ -218,7 +219,7 @@ class FirstRows(ComposedStream):
     stream : Stream or iterable of chunks
         The stream.
     n : int
-        Number of rows, at least 1; a shorter stream is taken whole.
+        Number of rows, at least 1; a shorter stream is used in full.
     """
 
     def __init__(self, stream: Any, n: int) -> None:
@@ -319,34 +320,33 @@ class LaterRows(ComposedStream):
 
 
 def recurring(*streams: Any, length: int | Sequence[int], n_rows: int | None = None) -> Stream:
-    """Let streams come by turns, each going on where it was left.
+    """Alternate between streams, each continuing where it left off.
 
     Parameters
     ----------
     *streams : Stream or iterable of chunks
         Two streams or more, with the same features, classes and keys of meta data.
     length : int or sequence of int
-        Rows of a turn: of every stream, or of each.
+        Rows per turn: one number for all streams, or one for each.
     n_rows : int, default=None
-        Number of rows; the last turn may be shorter. None: until a stream has no row left for its
+        Number of rows; the last turn may be shorter. None: until a stream runs out of rows for its
         turn.
 
     Returns
     -------
     stream : Stream
-        The streams by turns: no row comes twice, and those that a turn would take after the last
-        row are left out. Every turn but the first begins with a drift.
+        The alternating streams: no row occurs twice. Every turn but the first begins with a drift.
 
     Raises
     ------
     ValueError
         If the streams have other features, codes of categories or classes, two read the same
-        iterator, or one has too few rows; if `n_rows` is missing and none is known to end.
+        iterator, or one has too few rows; if `n_rows` is missing and no stream is known to end.
 
     Warns
     -----
     UserWarning
-        If two generators of a kind have the same seed.
+        If two generators of the same kind have the same seed.
 
     Examples
     --------
@@ -396,16 +396,13 @@ class Turns(ComposedStream):
         ]
         if n_rows is None:
             if len(ends) < sum(not part.endless for part in self.parts) or not ends:
-                raise ValueError(
-                    "It is not known how many rows the streams have: say how many are wanted, "
-                    "n_rows=."
-                )
+                raise ValueError("The numbers of rows of the streams are not known: pass n_rows=.")
             n_rows = min(ends)
         self._n_rows = check_count(n_rows, "n_rows", 1)
         if ends and min(ends) < self._n_rows:
             raise ValueError(
                 f"n_rows={n_rows:,} is beyond the streams: one of them has no row left for its "
-                f"turn at row {min(ends):,}. Give at most so many, or longer streams."
+                f"turn at row {min(ends):,}. Use at most that many, or longer streams."
             )
 
     @property

@@ -34,13 +34,13 @@ _Is = Any
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Agrawal(ConceptStream):
-    """Loan applications of nine features, and one of ten rules that puts them into two groups.
+    """Loan applications with nine features, divided into two groups by one of ten rules.
 
     Numeric features are `salary` (20,000 to 150,000), `commission` (0 for salaries from 75,000 on,
     else 10,000 to 75,000), `age` (20 to 80), `hvalue` (value of the house, between .5 and 1.5 times
     ``100_000 * (9 - zipcode)``), `hyears` (years of owning it, 1 to 30) and `loan` (0 to 500,000).
-    `elevel` (education, 0 to 4) is ordinal, `car` (1 to 20) and `zipcode` (0 to 8) are nominal;
-    they come as codes.
+    `elevel` (education, 0 to 4) is ordinal, `car` (1 to 20) and `zipcode` (0 to 8) are nominal,
+    given as codes.
 
     Parameters
     ----------
@@ -51,23 +51,23 @@ class Agrawal(ConceptStream):
     chunk_size : int, default=65536
         Rows per chunk.
     change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
+        First row of each concept but the first. By default all concepts have the same length;
+        required for an endless stream of more than one concept.
     functions : sequence of int, default=(1,)
-        Rule of each concept, in their order, with the numbers of the source, 1 to 10.
+        Rule of each concept, in order, with the numbers of the source, 1 to 10.
     perturbation : float, default=0.0
-        Numeric values, after the label is known, are moved by up to half this share of the range of
-        their feature, up or down; a commission of 0 stays.
+        After the label is determined, numeric values are moved up or down by up to half this share
+        of the range of their feature; a commission of 0 is kept.
 
     Notes
     -----
     Label 0 is group A of the source, label 1 is group B. MOA and River perturb twice as far, round
-    years, and put values that leave their range back on its edge.
+    years, and clip values to their range.
 
-    River (0.26) numbers the rules from 0. In the first six it has the classes the other way round;
-    the fifth reads the salary in three places where the source reads the loan (22 % of the labels
-    differ otherwise); and of salary and commission it takes two thirds, where the source takes .67
-    (.05 to .35 % of the labels of rules 7 to 9).
+    River (0.26) numbers the rules from 0. In the first six its classes are swapped; the fifth reads
+    the salary in three places where the source reads the loan (22 % of the labels differ then); and
+    it uses two thirds of salary and commission, where the source uses .67 (.05 to .35 % of the
+    labels of rules 7 to 9).
 
     References
     ----------
@@ -95,21 +95,21 @@ class Agrawal(ConceptStream):
 
     @property
     def nominal_features(self) -> list[int]:
-        """Numbers of the columns that hold codes: `elevel`, `car` and `zipcode`."""
+        """Numbers of the columns with codes: `elevel`, `car` and `zipcode`."""
         return [_ELEVEL, _CAR, _ZIPCODE]
 
     def bayes_error(self) -> float | None:
-        """Return the error of the best possible answers.
+        """Return the error of the best possible predictions.
 
         Returns
         -------
         error : float or None
-            0 without perturbation, as the rule knows the label; None, not known, with it.
+            0 without perturbation, as the rule determines the label; None (unknown) with it.
         """
         return None if self.perturbation else 0.0
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------

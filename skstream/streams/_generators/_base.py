@@ -117,11 +117,11 @@ def parameter(default: Any, check: Callable[..., Any], *limits: Any) -> Any:
 
 @dataclass(eq=False, repr=False)
 class GeneratedStream(Stream):
-    """Rows that a formula gives; base class of every generator.
+    """Base class of generators: rows computed from a formula.
 
-    Any block of rows can be had without those before it, and every random number is addressed by
-    the seed and its row, so that chunks, workers and the order of calls change nothing. A subclass
-    implements `block`, and defines its `classes` and `feature_names`.
+    Any block of rows can be generated without those before it, and every random number depends only
+    on the seed and its row, so chunks, workers and the order of calls make no difference. A
+    subclass implements `block`, and defines its `classes` and `feature_names`.
 
     Parameters
     ----------
@@ -161,8 +161,8 @@ class GeneratedStream(Stream):
             )
         if not isinstance(self.random_state, Integral):
             raise ValueError(
-                f"random_state must be an integer: every number of a generated stream is addressed "
-                f"by it. Got {self.random_state!r} instead."
+                "random_state must be an integer: every number of a generated stream depends on "
+                f"it. Got {self.random_state!r} instead."
             )
         self.n_rows = None if self.n_rows is None else int(self.n_rows)
         self.random_state = int(self.random_state)
@@ -193,7 +193,7 @@ class GeneratedStream(Stream):
 
     @property
     def classes(self) -> NDArray[Any]:
-        """Sorted class labels: the numbers from 0 on."""
+        """Class labels: the numbers from 0 on, sorted."""
         if not self._n_classes:
             raise NotImplementedError(f"{type(self).__name__} must define its classes.")
         return np.arange(self._n_classes)
@@ -205,7 +205,7 @@ class GeneratedStream(Stream):
 
     @abstractmethod
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`, which are known to be in the stream.
+        """Generate the rows from `start` up to `stop`, which are known to be in the stream.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class GeneratedStream(Stream):
         """
 
     def rows(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Return the rows from `start` up to `stop`, without making those before.
+        """Return the rows from `start` up to `stop`, without generating those before.
 
         Parameters
         ----------
@@ -253,17 +253,17 @@ class GeneratedStream(Stream):
         return all_X, all_y
 
     def bayes_error(self) -> float | None:
-        """Return the error of the best possible answers, over all rows of the stream.
+        """Return the error of the best possible predictions, over all rows of the stream.
 
         Returns
         -------
         error : float or None
-            Between 0 and 1; None where it is not known.
+            Between 0 and 1; None if unknown.
         """
         return None
 
     def chunks(self) -> Iterator[Any]:
-        """Rows in chunks, from the first on."""
+        """Yield rows in chunks, from the first on."""
         n_rows = self.n_rows
         starts = count(0, self.chunk_size) if n_rows is None else range(0, n_rows, self.chunk_size)
         for start in starts:
@@ -340,7 +340,7 @@ class ConceptStream(GeneratedStream):
         return tuple(Drift(row, row) for row, before, after in concepts if before != after)
 
     def bayes_error(self) -> float | None:
-        """Return the error of the best possible answers.
+        """Return the error of the best possible predictions.
 
         Returns
         -------

@@ -17,34 +17,34 @@ Rows = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class Phase:
-    """Rows over which a component changes, linearly.
+    """Rows over which a component changes linearly.
 
-    Until row `start` the component is what it was before; from row `end` on it is changed; a row
-    between has the share ``(row - start) / (end - start)`` of the change. Where both are the same
-    row, the component changes at once, at this row.
+    Until row `start` the component is unchanged; from row `end` on it is fully changed; a row in
+    between has the share ``(row - start) / (end - start)`` of the change. If both are the same row,
+    the component changes at once, at this row.
 
     Parameters
     ----------
     start, end : int
         Last row before the change, and the first row after it.
     move : sequence of float, default=None
-        What is added to the center, one number per feature; None: nothing.
+        Vector added to the center, one number per feature; None: nothing.
     rotate : float, default=0.0
-        Degrees by which the covariance turns, counter-clockwise; the center stays.
+        Degrees by which the covariance turns, counter-clockwise; the center is unchanged.
     scale : float, default=1.0
-        What the covariance is multiplied by: its variances, not its standard deviations.
+        Factor of the covariance: of variances, not of standard deviations.
     weight : float, default=None
-        Weight at the end; None: it stays.
+        Weight at the end; None: unchanged.
     orbit : float, default=0.0
-        Degrees by which the center turns around the origin, counter-clockwise; the covariance
-        stays. A move is added to the center that was turned.
+        Degrees by which the center turns around the origin, counter-clockwise; the covariance is
+        unchanged. A move is added to the turned center.
     plane : tuple of two int, default=(0, 1)
-        Features in whose plane `rotate` and `orbit` turn, from the first to the second. In two
-        dimensions there is no other.
+        Features in whose plane `rotate` and `orbit` turn, from the first to the second. With two
+        features there is only one plane.
 
     See Also
     --------
-    Component : Takes phases.
+    Component : Changes in phases.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Phase:
             _set(self, name, check_count(getattr(self, name), f"{name} of a phase", 0))
         if self.end < self.start:
             raise ValueError(
-                f"A phase cannot end before it starts. Got start={self.start}, end={self.end}."
+                f"A phase must not end before it starts. Got start={self.start}, end={self.end}."
             )
         if self.move is not None:
             _set(self, "move", check_numbers(self.move, "move of a phase"))
@@ -96,7 +96,7 @@ class Component:
     Parameters
     ----------
     label : label
-        Class of its rows: a text or an integer. Several components may have the same one.
+        Class of its rows: a text or an integer. Several components may share a class.
     weight : float
         Weight at the beginning. The prior of a component is its weight times that of its class,
         divided by the sum of these over all components that exist.
@@ -110,12 +110,12 @@ class Component:
     start : int, default=0
         First row at which the component exists.
     phases : sequence of Phase, default=()
-        Changes, in their order. Each one begins with what those before it have left; rows are
-        those of the stream, whatever `start` is.
+        Changes, in order. Each starts from the state after the previous one; row numbers are those
+        of the stream, whatever `start` is.
 
     See Also
     --------
-    GaussianMixtureStream : The stream of some components.
+    GaussianMixtureStream : Stream of such components.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class Component:
         if not (self.weight or any(phase.weight for phase in self.phases)):
             raise ValueError(
                 f"Component {self.label!r} at {self.center} has weight 0 at every row: give it a "
-                "weight, or a phase that does, or leave it out."
+                "weight, directly or in a phase, or leave it out."
             )
 
 
@@ -204,7 +204,7 @@ def _phases(value: Any, n_features: int, of_it: str) -> tuple[Phase, ...]:
         rows = f"the phase from row {phase.start} to {phase.end}"
         if phase.start < last:
             raise ValueError(
-                f"Phases {of_it} must follow each other: {rows} starts before the one ahead of it "
+                f"Phases {of_it} must follow each other: {rows} starts before the previous one "
                 f"ends, at row {last}."
             )
         last = phase.end
@@ -216,6 +216,6 @@ def _phases(value: Any, n_features: int, of_it: str) -> tuple[Phase, ...]:
         if phase.turns and max(phase.plane) >= n_features:
             raise ValueError(
                 f"A phase turns in the plane of two features: {rows} {of_it} turns in that of "
-                f"{phase.plane}, and there are {n_features}, numbered from 0."
+                f"{phase.plane}, but there are {n_features}, numbered from 0."
             )
     return phases

@@ -24,11 +24,11 @@ _PERIODS = 65536
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RotatingHyperplane(GeneratedStream):
-    """Label 1 on one side of a plane that turns steadily.
+    """Label 1 on one side of a slowly rotating hyperplane.
 
-    All features are uniform in [0, 1). The label is 1 where the weighted sum of the features is at
-    least half the sum of the weights, so that both labels are equally frequent. The weights begin
-    anywhere in [0, 1), and those of the first `n_drifting` features move with every row.
+    All features are uniform in [0, 1). The label is 1 if the weighted sum of the features is at
+    least half the sum of the weights, so both labels are equally frequent. The weights start at
+    random in [0, 1), and those of the first `n_drifting` features move with every row.
 
     Parameters
     ----------
@@ -43,21 +43,21 @@ class RotatingHyperplane(GeneratedStream):
     n_drifting : int, default=2
         Number of features whose weights change.
     magnitude : float, default=0.1
-        How far these weights move in each period, evenly along its rows. A weight that reaches 0
-        or 1 turns back.
+        How far these weights move in each period, evenly along its rows. A weight that reaches 0 or
+        1 is reflected.
     period : int, default=1000
-        Rows after which each of them may change its direction.
+        Number of rows after which each weight may change its direction.
     reversal : float, default=0.1
-        Probability that it does, for each period and weight.
+        Probability of a change of direction, for each period and weight.
     noise : float, default=0.05
-        Share of the rows whose label is the wrong one, from 0 to 1.
+        Share of rows with a wrong label, from 0 to 1.
 
     Notes
     -----
     The plane is that of [1]_; magnitude, period and reversal are those of [2]_ (t, N and 10 %),
-    where weights may grow without bound, and the plane turns ever more slowly. For streams that
-    other software calls HYP(10, 0.001) take ``n_drifting=10, magnitude=0.001, period=1``. Rows far
-    from the last ones that were made cost a sum over the periods before them.
+    where weights can grow without bound, and the plane turns ever more slowly. For streams that
+    other software calls HYP(10, 0.001) use ``n_drifting=10, magnitude=0.001, period=1``. Generating
+    rows far from the latest ones costs a sum over all periods before them.
 
     References
     ----------
@@ -104,12 +104,12 @@ class RotatingHyperplane(GeneratedStream):
         return continuous_drift(self.n_rows) if self.n_drifting and self.magnitude else ()
 
     def bayes_error(self) -> float:
-        """Return the error of the best possible answers.
+        """Return the error of the best possible predictions.
 
         Returns
         -------
         error : float
-            The share of wrong labels, or of right ones where these are fewer.
+            The share of wrong labels, or of correct ones if these are fewer.
         """
         return min(self.noise, 1 - self.noise)
 
@@ -137,7 +137,7 @@ class RotatingHyperplane(GeneratedStream):
         return weights
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------

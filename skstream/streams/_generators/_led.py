@@ -29,10 +29,10 @@ _BITS = 32
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LED(ConceptStream):
-    """Digits, from seven segments that may be wrong and from features that do not matter.
+    """Digits on a seven-segment display with errors, and irrelevant features.
 
-    All digits are equally likely. All features are 0 or 1. Drift is features that change places:
-    segments with irrelevant features.
+    All digits are equally likely. All features are 0 or 1. In a drift, segments swap places with
+    irrelevant features.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ class LED(ConceptStream):
     chunk_size : int, default=65536
         Rows per chunk.
     change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
+        First row of each concept but the first. By default all concepts have the same length;
+        required for an endless stream of more than one concept.
     noise : float, default=0.1
-        Probability that a segment is the wrong way round, for each row and segment.
+        Probability that a segment is inverted, for each row and segment.
     n_irrelevant : int, default=17
         Number of features, after the segments, that are 0 or 1 with equal probability.
     n_drifting : sequence of int, default=(0,)
-        Number of segments that have changed places with irrelevant features, for each concept in
-        their order; from 0 to 7, and at most `n_irrelevant`. Which ones is drawn by the seed; fewer
-        are always part of more.
+        Number of segments swapped with irrelevant features, for each concept in order; from 0 to 7,
+        and at most `n_irrelevant`. Which ones depends on the seed; smaller sets are contained in
+        larger ones.
 
     References
     ----------
@@ -84,11 +84,11 @@ class LED(ConceptStream):
 
     @property
     def nominal_features(self) -> list[int]:
-        """Numbers of the columns that hold codes of nominal values: all."""
+        """Numbers of the columns with codes of nominal values: all."""
         return list(range(self._n_features))
 
     def bayes_error(self) -> float:
-        """Return the error of the best possible answers, which know how features have moved.
+        """Return the error of the best possible predictions, given how the features have moved.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class LED(ConceptStream):
         return float(1 - probability.max(axis=1).sum() / len(_DIGITS))
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------

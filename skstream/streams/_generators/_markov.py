@@ -20,11 +20,11 @@ _PIECE = 65536
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MarkovLabels(GeneratedStream):
-    """Labels of chosen temporal dependence: each depends on the one before by a transition matrix.
+    """Labels with a chosen temporal dependence: a Markov chain.
 
-    Features depend on the label alone: they are normal with unit variance, and their mean is 0, but
-    for feature number c of a row of class c. So the labels before a row tell what its features do
-    not.
+    Each label depends on the previous one by a transition matrix. Features depend only on the
+    label: they are normal with unit variance and mean 0, except feature number c of a row of class
+    c. So the previous label carries information that the features do not.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class MarkovLabels(GeneratedStream):
     separation : float, default=2.0
         Distance of the means of any two classes.
     n_features : int, default=10
-        Number of features, at least that of the classes.
+        Number of features, at least the number of classes.
 
     Attributes
     ----------
@@ -48,15 +48,15 @@ class MarkovLabels(GeneratedStream):
 
     See Also
     --------
-    label_profile : What the labels of a stream tell about one another.
-    skstream.TemporalCorrection : Use the previous label to correct a model.
+    label_profile : Measures the temporal dependence of labels.
+    skstream.TemporalCorrection : Uses the previous label to correct a model.
 
     Notes
     -----
-    The first label is drawn from `priors`, the stationary distribution, so that all rows are alike.
-    The best answers know the previous label; from the features alone the error is larger.
-    Rows far from the last ones that were made cost the labels of some rows before them: as many as
-    the labels remember (all, where they come in a fixed order).
+    The first label is drawn from `priors`, the stationary distribution, so all rows have the same
+    distribution. The best predictions use the previous label; from the features alone the error is
+    larger. Generating rows far from the latest ones requires the labels of some rows before them:
+    as many as the chain remembers (all, if their order is fixed).
 
     Examples
     --------
@@ -84,20 +84,20 @@ class MarkovLabels(GeneratedStream):
         never = np.flatnonzero(self.priors < 1e-12)
         if len(never):
             raise ValueError(
-                f"transitions never give class {never[0]}, or not for ever: no class leads back "
-                f"to it. Leave the class out."
+                f"transitions never reach class {never[0]}, or not forever: no class leads back to "
+                "it. Leave the class out."
             )
         self._edges, self._next = _chances(matrix)
         # A row and its label, from which others are found.
         self._known = (0, self._first_label())
 
     def bayes_error(self, *, previous_label: bool = True) -> float:
-        """Return the error of the best possible answers.
+        """Return the error of the best possible predictions.
 
         Parameters
         ----------
         previous_label : bool, default=True
-            Whether they know the previous label, as in prequential evaluation.
+            Whether the predictions know the previous label, as in prequential evaluation.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class MarkovLabels(GeneratedStream):
         return float(self.priors @ errors)
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------

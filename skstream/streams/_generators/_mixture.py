@@ -46,10 +46,10 @@ class Moments(NamedTuple):
 
 
 class GaussianMixtureStream(GeneratedStream):
-    """Rows of a mixture of Gaussians, each with a class; the mixture changes along the stream.
+    """Rows from a changing mixture of Gaussians, each with a class.
 
     Everything is known: the density, the posterior probability of every class, the best possible
-    answer at any row, and its error.
+    prediction at any row, and its error.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class GaussianMixtureStream(GeneratedStream):
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
     class_weights : dict, default=None
-        What the weights of the components of a class are multiplied by, by label; a class that is
-        not named has 1.
+        Factors for the weights of the components of each class, by label; 1 for a class that is not
+        named.
     random_state : int, default=0
         Seed. The same seed gives the same rows.
     chunk_size : int, default=65536
@@ -68,7 +68,7 @@ class GaussianMixtureStream(GeneratedStream):
     See Also
     --------
     load_testbed : Nine such streams that test one ability each.
-    skstream.optimal.BayesOptimal : The best possible answers, as a model.
+    skstream.optimal.BayesOptimal : The best possible predictions, as a model.
 
     Notes
     -----
@@ -126,11 +126,11 @@ class GaussianMixtureStream(GeneratedStream):
 
     @property
     def drifts(self) -> tuple[Drift, ...]:
-        """Rows over which any component changes, or at which one begins to exist."""
+        """Rows over which any component changes, or at which one starts."""
         return _drifts(self.components, self.n_rows)
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class GaussianMixtureStream(GeneratedStream):
         return vectors, self._classes[self._truth.codes[numbers]]
 
     def component_numbers(self, start: int, stop: int) -> NDArray[np.intp]:
-        """Say which component made each row.
+        """Return the component that generated each row.
 
         Parameters
         ----------
@@ -178,12 +178,12 @@ class GaussianMixtureStream(GeneratedStream):
         Parameters
         ----------
         t : int or array-like of shape (n_rows,)
-            Row numbers, at least 0. Rows after the end are those the stream would have there.
+            Row numbers, at least 0. Rows after the end are those of the endless stream.
 
         Returns
         -------
         moments : Moments
-            With one axis more if `t` is an array.
+            With an additional axis if `t` is an array.
         """
         rows = _checked_times(t, None)
         truth = self._truth
@@ -212,7 +212,7 @@ class GaussianMixtureStream(GeneratedStream):
         Raises
         ------
         ValueError
-            If `X` has another number of columns or a number that is not finite, or `t` is no row
+            If `X` has another number of columns or a number that is not finite, or `t` is not a row
             number.
         """
         density, _ = self._truth.posterior(*self._vectors(X, t))
@@ -236,14 +236,14 @@ class GaussianMixtureStream(GeneratedStream):
         Raises
         ------
         ValueError
-            If `X` has another number of columns or a number that is not finite, or `t` is no row
+            If `X` has another number of columns or a number that is not finite, or `t` is not a row
             number.
         """
         _, posterior = self._truth.posterior(*self._vectors(X, t))
         return posterior
 
     def bayes_predict(self, X: ArrayLike, t: ArrayLike) -> NDArray[Any]:
-        """Return the Bayes-optimal answer: the class of the highest posterior probability.
+        """Return the Bayes-optimal prediction: the class of the highest posterior probability.
 
         Parameters
         ----------
@@ -255,20 +255,20 @@ class GaussianMixtureStream(GeneratedStream):
         Returns
         -------
         labels : ndarray of shape (n_rows,)
-            Labels; of equal probabilities the first in the order of `classes`.
+            Labels; ties go to the first in `classes`.
 
         Raises
         ------
         ValueError
-            If `X` has another number of columns or a number that is not finite, or `t` is no row
+            If `X` has another number of columns or a number that is not finite, or `t` is not a row
             number.
         """
         return self._classes[self.posterior(X, t).argmax(axis=1)]
 
     def bayes_error(self) -> float:
-        """Return the error of the best possible answers, over all rows of the stream.
+        """Return the error of the best possible predictions, over all rows of the stream.
 
-        `bayes_error_estimate` gives it with its standard error.
+        `bayes_error_estimate` also returns its standard error.
 
         Returns
         -------
@@ -280,28 +280,28 @@ class GaussianMixtureStream(GeneratedStream):
     def bayes_error_estimate(
         self, t: ArrayLike | None = None, *, n_points: int | None = None
     ) -> BayesError:
-        """Integrate the error of the best possible answers; say how exact the integral is.
+        """Estimate the error of the best possible predictions, with a standard error.
 
         Parameters
         ----------
         t : int or array-like of shape (n_rows,), default=None
-            Row numbers at which it is wanted; None: the mean over all rows of the stream, or of an
-            endless one the error after its last change.
+            Row numbers at which to estimate it; None: the mean over all rows of the stream, or for
+            an endless one the error after its last change.
         n_points : int, default=None
-            Points of the integral, of each component: the more, the more exact. None: 131,072 for
+            Points of the integral for each component: the more, the more precise. None: 131,072 for
             the mean over the stream, 8,192 for each row.
 
         Returns
         -------
         estimate : BayesError
             `error` and `standard_error`, numbers or arrays of the shape of `t`. The standard error
-            is 0 where the integral has a formula: two components with the same covariance.
+            is 0 if the integral has a closed form: two components with the same covariance.
 
         Notes
         -----
         The error is the mean of 1 minus the highest posterior probability. It is integrated over
-        rows and vectors at points that are spread evenly, in 16 groups that are shifted at random;
-        how much these differ is the standard error. The seed of the stream has no part in it.
+        rows and vectors at evenly spread points, in 16 groups with random shifts; the standard
+        error is computed from their differences. The seed of the stream has no influence.
 
         Examples
         --------
@@ -335,8 +335,8 @@ class GaussianMixtureStream(GeneratedStream):
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             raise ValueError(
-                f"X must hold finite numbers, and row {row} has {vectors[row, column]} in column "
-                f"{column}. Leave such rows out, or fill them in."
+                f"X must contain finite numbers, but row {row} has {vectors[row, column]} in "
+                f"column {column}. Leave such rows out, or fill in the values."
             )
         return list(vectors.T), _checked_times(t, len(vectors))
 
@@ -355,8 +355,8 @@ def _checked_components(components: Any) -> tuple[Component, ...]:
     if len(sizes) > 1:
         first, second, *_ = sizes.items()
         raise ValueError(
-            f"All components must have as many features. Component {first[1].label!r} has "
-            f"{first[0]}, component {second[1].label!r} has {second[0]}."
+            f"All components must have the same number of features. Component {first[1].label!r} "
+            f"has {first[0]}, component {second[1].label!r} has {second[0]}."
         )
     return found
 

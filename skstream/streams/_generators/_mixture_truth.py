@@ -299,7 +299,7 @@ def checked_truth(
     """Return the truth of a stream, or raise an error where rows or labels would be missing."""
     for label, weight in class_weights.items():
         if label not in classes:
-            raise ValueError(f"class_weights names {label!r}, and the classes are {classes}.")
+            raise ValueError(f"class_weights names {label!r}, but the classes are {classes}.")
         if not 0 <= weight < np.inf:
             raise ValueError(
                 f"class_weights must be finite numbers >= 0. Got {weight!r} for {label!r}."
@@ -338,7 +338,7 @@ def _rows_of_changes(components: Sequence[Component]) -> set[int]:
 
 
 def _nothing_at(row: float) -> str:
-    return f"No component has a weight at row {row:g}: one must exist there, with a weight above 0."
+    return f"No component has a weight at row {row:g}: at least one must have one."
 
 
 #: Groups of points; each is shifted at random, and their spread is the standard error.

@@ -26,11 +26,11 @@ _ERROR_PIECE = 4000
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RandomRBF(GeneratedStream):
-    """Clouds of points around random centres, each of one class; the centres may move.
+    """Clusters of points around random centres, each of one class; the centres may move.
 
-    Each centre has a place in the unit cube, a class, a weight (how often its points come) and a
-    standard deviation, all random. A point lies in a random direction from its centre, as far as a
-    normal number with this deviation says.
+    Each centre has a position in the unit cube, a class, a weight (the frequency of its points) and
+    a standard deviation, all random. A point lies in a random direction from its centre, at a
+    normal random distance with this standard deviation.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ class RandomRBF(GeneratedStream):
     n_features : int, default=10
         Number of features.
     n_classes : int, default=2
-        Number of classes; each has a centre at least.
+        Number of classes; each has at least one centre.
     n_centroids : int, default=50
         Number of centres.
     speed : float, default=0.0
         How far the moving centres go with each row, on straight lines in random directions; they
-        are thrown back from the sides of the unit cube.
+        are reflected at the sides of the unit cube.
     n_drifting : int, default=None
         Number of centres that move; None for all.
 
     Notes
     -----
-    All directions are equally likely here; in MOA those towards the corners of the cube come more
-    often. Streams called RBF(50, 0.001) are ``RandomRBF(n_centroids=50, speed=0.001)``.
+    All directions are equally likely here; in MOA those towards the corners of the cube are more
+    frequent. Streams called RBF(50, 0.001) are ``RandomRBF(n_centroids=50, speed=0.001)``.
 
     References
     ----------
@@ -100,7 +100,7 @@ class RandomRBF(GeneratedStream):
         return continuous_drift(self.n_rows) if self._is_moving else ()
 
     def centroids(self, row: int) -> NDArray[np.float64]:
-        """Return the places of the centres at a row.
+        """Return the positions of the centres at a row.
 
         Parameters
         ----------
@@ -115,21 +115,21 @@ class RandomRBF(GeneratedStream):
         return reflected(self._places + row * self._steps)
 
     def bayes_error(self) -> float | None:
-        """Return the error of the best possible answers, averaged over the stream.
+        """Return the error of the best possible predictions, averaged over the stream.
 
         Returns
         -------
         error : float or None
             The mean over 100,000 random rows of the probability of the other classes, which is
-            known exactly for each; its standard error is below 0.001. None, not known, for an
-            endless stream whose centres move.
+            known exactly for each; its standard error is below 0.001. None (unknown) for an endless
+            stream whose centres move.
         """
         if self.n_rows is None and self._is_moving:
             return None
         return self._mean_error
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------

@@ -37,15 +37,14 @@ class STAGGER(ConceptStream):
     chunk_size : int, default=65536
         Rows per chunk.
     change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
+        First row of each concept but the first. By default all concepts have the same length;
+        required for an endless stream of more than one concept.
     functions : sequence of int, default=(1, 2, 3)
-        Rule of each concept, in their order; 1: small and red; 2: green or circular; 3: medium or
-        large.
+        Rule of each concept, in order; 1: small and red; 2: green or circular; 3: medium or large.
 
     Notes
     -----
-    River (0.26) numbers the colours otherwise (0 red, 1 blue, 2 green) and its rules from 0.
+    River (0.26) numbers the colours differently (0 red, 1 blue, 2 green) and its rules from 0.
 
     References
     ----------
@@ -75,11 +74,11 @@ class STAGGER(ConceptStream):
 
     @property
     def nominal_features(self) -> list[int]:
-        """Numbers of the columns that hold codes of nominal values: all three."""
+        """Numbers of the columns with codes of nominal values: all three."""
         return [0, 1, 2]
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------
@@ -107,9 +106,9 @@ class STAGGER(ConceptStream):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SEA(ConceptStream):
-    """Label 1 where the sum of two features is above a threshold, which changes abruptly.
+    """Label 1 if the sum of two features is above a threshold, which changes abruptly.
 
-    Three features are uniform in [0, 10); the third one does not matter.
+    Three features are uniform in [0, 10); the third is irrelevant.
 
     Parameters
     ----------
@@ -120,12 +119,12 @@ class SEA(ConceptStream):
     chunk_size : int, default=65536
         Rows per chunk.
     change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
+        First row of each concept but the first. By default all concepts have the same length;
+        required for an endless stream of more than one concept.
     thresholds : sequence of float, default=(8.0, 9.0, 7.0, 9.5)
-        Threshold of each concept, in their order.
+        Threshold of each concept, in order.
     noise : float, default=0.1
-        Share of the rows whose label is the wrong one, from 0 to 1.
+        Share of rows with a wrong label, from 0 to 1.
 
     References
     ----------
@@ -149,17 +148,17 @@ class SEA(ConceptStream):
     _of_concepts = "thresholds"
 
     def bayes_error(self) -> float:
-        """Return the error of the best possible answers.
+        """Return the error of the best possible predictions.
 
         Returns
         -------
         error : float
-            The share of wrong labels, or of right ones where these are fewer.
+            The share of wrong labels, or of correct ones if these are fewer.
         """
         return min(self.noise, 1 - self.noise)
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------
@@ -198,18 +197,18 @@ class Sine(ConceptStream):
     chunk_size : int, default=65536
         Rows per chunk.
     change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
+        First row of each concept but the first. By default all concepts have the same length;
+        required for an endless stream of more than one concept.
     functions : sequence of int, default=(1, 2)
-        Rule of each concept, in their order. 1: the label is 1 where ``y < sin(x)``; 2: the
-        contrary; 3: the label is 1 where ``y < 0.5 + 0.3 sin(3 pi x)``; 4: the contrary of that.
+        Rule of each concept, in order. 1: the label is 1 if ``y < sin(x)``; 2: the opposite; 3: the
+        label is 1 if ``y < 0.5 + 0.3 sin(3 pi x)``; 4: the opposite of that.
     n_irrelevant : int, default=0
-        Number of further features, which do not matter; 2 in the source.
+        Number of further, irrelevant features; 2 in the source.
 
     Notes
     -----
-    River (0.26) has the axes the other way round: its label is 1 where its first feature is below
-    the sine of its second one. Its rules are numbered from 0.
+    River (0.26) swaps the axes: its label is 1 if its first feature is below the sine of its
+    second. Its rules are numbered from 0.
 
     References
     ----------
@@ -235,7 +234,7 @@ class Sine(ConceptStream):
         self._n_features = 2 + self.n_irrelevant
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------

@@ -98,14 +98,14 @@ def load_testbed(
     name : str
         One of the names below.
     random_state : int, default=0
-        Seed. The same name and seed give the same rows; streams of other names draw other numbers,
-        their labels included.
+        Seed. The same name and seed give the same rows; streams of different names draw different
+        numbers, including their labels.
     speed : float, default=1.0
-        How fast the stream changes: with 2 it reaches at row 5,000 what it otherwise reaches at
-        row 10,000, and then stays.
+        How fast the stream changes: with 2 it has changed by row 5,000 as much as otherwise by row
+        10,000, and then stays constant.
     n_rows : int or None, default=10_001
-        Number of rows; None for an endless stream. More rows than those of the change are drawn
-        from what it has led to; ``speed=10_001 / n_rows`` spreads the change over all of them.
+        Number of rows; None for an endless stream. Rows after the change are drawn from the final
+        state; ``speed=10_001 / n_rows`` spreads the change over all of them.
 
     Returns
     -------
@@ -122,21 +122,19 @@ def load_testbed(
     ======== ====================================================================== ===========
     name     what changes                                                           Bayes error
     ======== ====================================================================== ===========
-    NSGT     both classes move together, until each lies where the other one was    2.94 %
-    NSGT-F   the same, three times as far                                           2.94 %
-    NSGR     both classes circle around the origin, once                            0.00 %
-    NSLC     the classes pass each other: a change that differs by place            4.03 %
-    NSGT-I   NSGT at twice the speed, twice: what was learnt once is useful again   2.94 %
-    NSPC     class A moves from one place to another by its priors alone            5.86 %
-    NSPC-A   the same at once, at row 5,000: a place that was never seen before     5.41 %
-    NSGT-5D  NSGT in five dimensions                                                5.76 %
-    NSCX     a third component appears and passes between the others                4.15 %
-    ======== ====================================================================== ===========
+    NSGT both classes move together until each is where the other one was 2.94 % NSGT-F the same,
+    three times as far 2.94 % NSGR both classes circle around the origin, once 0.00 % NSLC the
+    classes pass each other: a change that differs by place 4.03 % NSGT-I NSGT at twice the speed,
+    twice: what was learnt once is useful again 2.94 % NSPC class A moves from one place to another
+    by its priors alone 5.86 % NSPC-A the same at once, at row 5,000: a place that was never seen
+    before 5.41 % NSGT-5D NSGT in five dimensions 5.76 % NSCX a third component appears and passes
+    between the others 4.15 % ========
+    ====================================================================== ===========
 
     The paper's table of parameters has three errors. Its standard deviations are variances: with
-    these the Bayes errors are those that it reports. The centers of NSLC were lost, and the path
-    of B in NSCX contradicts the text; both are those with which the errors of all models that the
-    paper reports come out.
+    these the Bayes errors are those that it reports. The centers of NSLC are not given, and the
+    path of B in NSCX contradicts the text; both were chosen to reproduce the errors of all models
+    that the paper reports.
 
     References
     ----------

@@ -24,8 +24,8 @@ class RandomTree(ConceptStream):
 
     Numeric features, which come first, are uniform in [0, 1); nominal ones are codes from 0 on, all
     equally likely. A tree is grown level by level: a node becomes a leaf of a random class, or is
-    divided by a random feature, at a random threshold between those above it, or into one branch
-    for each nominal value (once on each path).
+    split on a random feature, at a random threshold within the range left by the splits above, or
+    into one branch for each nominal value (once on each path).
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class RandomTree(ConceptStream):
     chunk_size : int, default=65536
         Rows per chunk.
     change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
+        First row of each concept but the first. By default all concepts have the same length;
+        required for an endless stream of more than one concept.
     n_classes : int, default=2
         Number of classes.
     n_numeric : int, default=5
@@ -49,12 +49,12 @@ class RandomTree(ConceptStream):
     max_depth : int, default=5
         Depth at which all nodes are leaves.
     first_leaf_depth : int, default=3
-        Depth from which on nodes may be leaves; the root has depth 0.
+        Smallest depth of a leaf; the root has depth 0.
     leaf_share : float, default=0.15
-        Probability that a node from that depth on is a leaf.
+        Probability that a node of at least that depth is a leaf.
     trees : sequence of int, default=(0,)
-        Number of the tree of each concept, in their order; any integers from 0 on. The same number
-        is the same tree.
+        Number of the tree of each concept, in order; any integers from 0 on. The same number gives
+        the same tree.
 
     References
     ----------
@@ -82,18 +82,20 @@ class RandomTree(ConceptStream):
 
     def _prepare(self) -> None:
         if self.n_numeric + self.n_nominal == 0:
-            raise ValueError("A row needs a feature: n_numeric and n_nominal are both 0.")
+            raise ValueError(
+                "A stream needs at least one feature, but n_numeric and n_nominal are both 0."
+            )
         super()._prepare()
         self._n_classes, self._n_features = self.n_classes, self.n_numeric + self.n_nominal
         self._trees = {number: self._grown(number) for number in self.trees}
 
     @property
     def nominal_features(self) -> list[int]:
-        """Numbers of the columns that hold codes of nominal values: the last ones."""
+        """Numbers of the columns with codes of nominal values: the last ones."""
         return list(range(self.n_numeric, self.n_numeric + self.n_nominal))
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ class Waveform(ConceptStream):
     """Three classes, each a mixture of two of three waves in random proportion, with noise.
 
     The classes are equally likely. The 21 features are the points of the mixture, each with
-    standard normal noise. Drift is features that change places.
+    standard normal noise. In a drift, features change places.
 
     Parameters
     ----------
@@ -42,17 +42,17 @@ class Waveform(ConceptStream):
     chunk_size : int, default=65536
         Rows per chunk.
     change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
+        First row of each concept but the first. By default all concepts have the same length;
+        required for an endless stream of more than one concept.
     n_irrelevant : int, default=0
-        Number of further features that are noise alone; 19 in the source's second version.
+        Number of further features that are pure noise; 19 in the source's second version.
     n_drifting : sequence of int, default=(0,)
-        Number of features that have changed places among each other, for each concept in their
-        order; not 1. Which ones is drawn by the seed; fewer are always part of more.
+        Number of features permuted among each other, for each concept in order; not 1. Which ones
+        depends on the seed; smaller sets are contained in larger ones.
 
     Notes
     -----
-    The error of the best possible answers is 13.29 %; the literature says about 14 %.
+    The error of the best possible predictions is 13.29 %; the literature says about 14 %.
 
     References
     ----------
@@ -81,13 +81,13 @@ class Waveform(ConceptStream):
         self.n_drifting = check_concepts(self.n_drifting, "n_drifting", allowed)
         if 1 in self.n_drifting:
             raise ValueError(
-                f"n_drifting must not be 1: one feature alone has none to change places with. Got "
+                "n_drifting must not be 1: a single feature has nothing to swap with. Got "
                 f"{self.n_drifting!r}."
             )
         super()._prepare()
 
     def bayes_error(self) -> float:
-        """Return the error of the best possible answers, which know how features have moved.
+        """Return the error of the best possible predictions, given how the features have moved.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class Waveform(ConceptStream):
         return _BAYES_ERROR
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Make the rows from `start` up to `stop`.
+        """Generate the rows from `start` up to `stop`.
 
         Parameters
         ----------
