@@ -39,8 +39,8 @@ from skstream.utils._saved import atomic_write, no_such_file
 from skstream.utils._sklearn import QuietParallel
 
 SHIPPED = Path(__file__).with_name("suite.toml")
-#: What may be named in the place of a file: `field` and `field-short`.
-SHIPPED_NAMES = [path.stem for path in sorted(SHIPPED.parent.glob("field*.toml"))]
+#: Suites that are beside it, which are named without a path.
+SHIPPED_NAMES = ("field", "field-short")
 SUITE, RESULTS, TABLE, SUMMARY = "suite.toml", "results", "table.md", "summary.json"
 RANKS_PICTURE = "critical_difference.png"
 KEYS = (
@@ -128,11 +128,12 @@ class Suite:
     skips_missing: bool
 
     def runs(self, folder: Path) -> list[Run]:
-        """Return all runs, stream by stream."""
+        """Return all runs, seed by seed: each stream has a result as soon as can be."""
         return [
             Run(name, seed, self._words(name, seed), folder / RESULTS / f"{name}-{seed}.npz")
+            for place, seed in enumerate(self.seeds)
             for name, given in self.streams.items()
-            for seed in self.seeds[: None if isinstance(given, str) else given.get("seeds")]
+            if isinstance(given, str) or place < given.get("seeds", math.inf)
         ]
 
     def _words(self, name: str, seed: int) -> tuple[str, ...]:
@@ -232,7 +233,7 @@ def read_suite(path: Path | None) -> Suite:
     ValueError
         If it is no TOML, or has an unknown key or a value of a wrong kind.
     """
-    if path is None or (str(path) in SHIPPED_NAMES and not path.exists()):
+    if path is None or (str(path) in SHIPPED_NAMES and not path.is_file()):
         path = SHIPPED if path is None else SHIPPED.with_name(f"{path}.toml")
     if not path.exists():
         raise no_such_file(path)
@@ -564,7 +565,7 @@ class Outcome:
                     if run.stream == stream
                 ),
             )
-            for stream in firsts
+            for stream in dict.fromkeys(run.stream for run in runs)
         }
         study = StreamStudy(studies)
         failed = [name for name in names if any(name in one.failures for one in results)]
