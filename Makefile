@@ -28,7 +28,7 @@ PARTS := $(addprefix latest-,files others kernels evaluation)
 SIDE_BY_SIDE = $(if $(filter-out 1,$(WORKERS)),-n $(WORKERS) --dist worksteal)
 
 .PHONY: help demo test lint types package doctest test-previous test-latest test-without-data test-cores \
-    docs quick-docs release-check bench fidelity clean $(PARTS)
+    docs quick-docs release-check bench fidelity field clean $(PARTS)
 
 help:
 	@echo "make demo    install, compare models on a stream, end with a table and a picture"
@@ -38,6 +38,8 @@ help:
 	@echo "make bench   run every benchmark (long)"
 	@echo "make fidelity   run what answers for the tables and figures of the five papers, and write"
 	@echo "             docs/fidelity.md (up to an hour; PAPER=bifet: one paper; FULL=1: as large as there)"
+	@echo "make field   run the field: 26 models on real and generated streams, into build/field (up to an"
+	@echo "             hour; again after a stop: what is left; SHORT=1: its short form, into build/field-short)"
 	@echo "make clean   remove environments, caches and build results"
 
 demo: $(DEMO)
@@ -128,6 +130,11 @@ bench: $(LATEST)
 # Every table and figure of the papers: docs/fidelity.json keeps what came out, the page shows it.
 fidelity: $(LATEST)
 	$(IN_LATEST) benchmarks.fidelity $(if $(PAPER),--paper $(PAPER)) $(if $(FULL),--full)
+
+# What works on streams, and on how many; the folder is what `skstream bench` writes, and resumes.
+FIELD = field$(if $(SHORT),-short)
+field: $(LATEST)
+	.venv/latest/bin/skstream bench $(FIELD) --out build/$(FIELD) --n-jobs $(WORKERS)
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
