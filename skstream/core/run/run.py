@@ -149,11 +149,6 @@ class EvaluationRun(Exclusive):
         self._ends_by_failure = False  # for good, as in an evaluation
         self._has_failed = False  # this, or something else that ends the run
 
-    def __getstate__(self) -> dict[str, Any]:
-        if self._ahead:
-            self._catch_up()
-        return super().__getstate__()
-
     @property
     def _state(self) -> str:
         if self._engine.is_inconsistent or self._has_failed:
