@@ -143,8 +143,8 @@ def horizons(model: Any, X: Any, y: Any) -> Answers:
         record_every=HORIZON,
         random_state=0,
     )
-    kind = {"every": HORIZON, "window": FIRST_ROWS, "min_rows": FIRST_ROWS}
-    return evaluated(PeriodicRefit(model, **kind), X, y, evaluator)
+    refitted = PeriodicRefit(model, every=HORIZON, window=FIRST_ROWS, min_rows=FIRST_ROWS)
+    return evaluated(refitted, X, y, evaluator)
 
 
 def evaluated(model: Any, X: Any, y: Any, evaluator: Any = None) -> Answers:
