@@ -11,12 +11,14 @@ import json
 import math
 import os
 import re
+import signal
 import sys
+import threading
 import time
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +36,6 @@ from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._over_seeds import StreamStudy
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import did_you_mean
-from skstream.utils._concurrency import terminated_as_interrupted
 from skstream.utils._saved import atomic_write, no_such_file
 from skstream.utils._sklearn import QuietParallel
 
@@ -726,3 +727,16 @@ def verify_bench(folder: Path, verify_one: Callable[[Path], int]) -> int:
         show(f"{name}: {'identical' if is_same else 'different from what these results give'}")
         status = status if is_same else DIFFERENT
     return status
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM raise `KeyboardInterrupt` in the block, so that workers are ended, too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
