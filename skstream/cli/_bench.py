@@ -19,7 +19,7 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from skstream.evaluation import EvaluationResult
 from skstream.stats._report import plural
 from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._over_seeds import StreamStudy
-from skstream.studies._seed_study import SeedStudy
+from skstream.studies._seed_study import SeedStudy, with_models_of
 from skstream.utils._choices import did_you_mean
 from skstream.utils._saved import atomic_write, no_such_file
 from skstream.utils._sklearn import QuietParallel
@@ -544,7 +544,7 @@ class Outcome:
     ) -> "Outcome":
         """Join the results of all runs."""
         firsts = {run.stream: found[run.path] for run in reversed(runs)}
-        results = [_with_models_of(firsts[run.stream], found[run.path]) for run in runs]
+        results = [with_models_of(firsts[run.stream], found[run.path]) for run in runs]
         names = [
             name
             for name in results[0].model_names
@@ -646,26 +646,6 @@ class Outcome:
                 draw(ranks.plot(), folder / RANKS_PICTURE)
         except ImportError as error:
             say(f"no picture was drawn: {error}")
-
-
-def _with_models_of(first: EvaluationResult, result: EvaluationResult) -> EvaluationResult:
-    """Add to a result the models without chance, which the first seed alone has run."""
-    if result.model_names == first.model_names:
-        return result
-
-    def joined(name: str) -> Any:
-        both = getattr(first, name) | getattr(result, name)
-        return {model: both[model] for model in first.model_names if model in both}
-
-    tape = result.tape
-    if tape is not None and first.tape is not None:
-        parts: Any = {
-            name: getattr(first.tape, name) | getattr(tape, name)
-            for name in ("answers", "scores", "methods")
-        }
-        tape = replace(tape, **parts)
-    names = ("values", "costs", "paths", "failures", "failed_at", "n_unanswered")
-    return replace(result, tape=tape, **{name: joined(name) for name in names})
 
 
 def _without_nan(value: Any) -> Any:
