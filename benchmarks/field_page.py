@@ -601,7 +601,7 @@ learners and {n_guesses} naive guesses ({guesses}) on {n_real} real and {n_gener
 streams, in one protocol: every row is predicted, then learnt. The page and its pictures are made of
 `docs/field.json` alone, by `python -m benchmarks.field_page`, and every figure in a sentence is
 computed from it. The record is that of `skstream bench field --out results` and
-`python -m benchmarks.field results`.
+`python -m benchmarks.field results`; `make field` does all of it.
 
 Here a learner is *better than the naive guesses* if it certainly is: its accuracy beats each of
 them, by intervals that hold at every row, under drift and dependence, and for all learners of a
