@@ -200,10 +200,9 @@ def about_guesses(field: Field) -> Iterable[str]:
     more = [name for name in alone if name not in ever]
     guess = [name for name in alone if field.entries[name]["best_guess"] == "persistent"]
     yield (
-        f"**A guess that looks at no column is hard to beat.** On {len(alone)} of {len(real)} real "
-        f"streams no learner by itself is certainly better than the best naive guess"
-        f"{f' ({listing(alone)})' if alone else ''}; on {len(guess)} of them that guess "
-        "is the last label."
+        f"**On {len(alone)} of {len(real)} real streams no learner by itself is certainly better "
+        f"than the best naive guess**{f' ({listing(alone)})' if alone else ''}; on {len(guess)} of "
+        "them that guess is the last label."
     )
     pairs = [
         field.score(e, told) - field.score(e, alone_)
@@ -211,14 +210,16 @@ def about_guesses(field: Field) -> Iterable[str]:
         for alone_, told in field.pairs().items()
         if {alone_, told} <= {*field.competing(e)}
     ]
-    gain = (
-        f" {sum(d > 0 for d in pairs)} of {len(pairs)} pairs of a learner and a stream gain by it, "
-    )
+    gained = sum(difference > 0 for difference in pairs)
     yield (
-        f"**Told the last label, {len(more)} more do**"
-        f"{f' ({listing(more)})' if more else ''}: {len(ever)} of {len(real)} streams remain on "
-        f"which nothing does."
-        + (f"{gain}{points(float(np.mean(pairs)))} points in the mean." if pairs else "")
+        f"**Told the last label, learners beat it on {len(more)} more**"
+        f"{f' ({listing(more)})' if more else ''}; on {len(ever)} of {len(real)} nothing does."
+        + (
+            f" {gained} of {len(pairs)} pairs of a learner and a stream gain by it, "
+            f"{points(float(np.mean(pairs)))} points in the mean over all pairs."
+            if pairs
+            else ""
+        )
     )
 
 
