@@ -38,8 +38,9 @@ help:
 	@echo "make bench   run every benchmark (long)"
 	@echo "make fidelity   run what answers for the tables and figures of the five papers, and write"
 	@echo "             docs/fidelity.md (up to two hours; PAPER=bifet: one paper; FULL=1: as large as there)"
-	@echo "make field   run the field: 26 models on real and generated streams, into build/field (up to an"
-	@echo "             hour; again after a stop: what is left; SHORT=1: its short form, into build/field-short)"
+	@echo "make field   run the field: 26 models on real and generated streams, into build/field, and write"
+	@echo "             docs/field.json and docs/what_works.md (up to an hour; again after a stop: what is"
+	@echo "             left; SHORT=1: its short form, into build/field-short)"
 	@echo "make clean   remove environments, caches and build results"
 
 demo: $(DEMO)
@@ -132,9 +133,12 @@ fidelity: $(LATEST)
 	$(IN_LATEST) benchmarks.fidelity $(if $(PAPER),--paper $(PAPER)) $(if $(FULL),--full)
 
 # What works on streams, and on how many; the folder is what `skstream bench` writes, and resumes.
+# docs/field.json keeps what came out, the page shows it.
 FIELD = field$(if $(SHORT),-short)
 field: $(LATEST)
 	.venv/latest/bin/skstream bench $(FIELD) --out build/$(FIELD) --n-jobs $(WORKERS)
+	$(IN_LATEST) benchmarks.field build/$(FIELD) --out $(if $(SHORT),build/$(FIELD)/field.json,docs/field.json)
+	$(if $(SHORT),,$(IN_LATEST) benchmarks.field_page)
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis

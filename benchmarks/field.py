@@ -218,7 +218,9 @@ def leaderboard_of(
     studies = {
         stream: SeedStudy(
             seeds=tuple(of_seed),
-            results=tuple(one.select(models=list(names)) for one in of_seed.values()),
+            results=tuple(
+                one.select(models=list(names), metrics="accuracy") for one in of_seed.values()
+            ),
         )
         for stream, by_seed in found.items()
         if (of_seed := {k: r for k, r in by_seed.items() if {*names} <= {*r.model_names}})

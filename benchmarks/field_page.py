@@ -48,9 +48,9 @@ def median(values: Sequence[float]) -> float:
     return float(np.median(values))
 
 
-def points(value: float) -> str:
+def points(value: float, digits: int = 1) -> str:
     """A difference of accuracies, with its sign."""
-    return f"{'+' if value >= 0 else '−'}{100 * abs(value):.1f}"
+    return f"{'+' if value >= 0 else '−'}{100 * abs(value):.{digits}f}"
 
 
 def cost(value: float | None) -> str:
@@ -200,10 +200,9 @@ def about_guesses(field: Field) -> Iterable[str]:
     more = [name for name in alone if name not in ever]
     guess = [name for name in alone if field.entries[name]["best_guess"] == "persistent"]
     yield (
-        f"**A guess that looks at no column is hard to beat.** On {len(alone)} of {len(real)} real "
-        f"streams no learner by itself is certainly better than the best naive guess"
-        f"{f' ({listing(alone)})' if alone else ''}; on {len(guess)} of them that guess "
-        "is the last label."
+        f"**On {len(alone)} of {len(real)} real streams no learner by itself is certainly better "
+        f"than the best naive guess**{f' ({listing(alone)})' if alone else ''}; on {len(guess)} of "
+        "them that guess is the last label."
     )
     pairs = [
         field.score(e, told) - field.score(e, alone_)
@@ -211,14 +210,16 @@ def about_guesses(field: Field) -> Iterable[str]:
         for alone_, told in field.pairs().items()
         if {alone_, told} <= {*field.competing(e)}
     ]
-    gain = (
-        f" {sum(d > 0 for d in pairs)} of {len(pairs)} pairs of a learner and a stream gain by it, "
-    )
+    gained = sum(difference > 0 for difference in pairs)
     yield (
-        f"**Told the last label, {len(more)} more do**"
-        f"{f' ({listing(more)})' if more else ''}: {len(ever)} of {len(real)} streams remain on "
-        f"which nothing does."
-        + (f"{gain}{points(float(np.mean(pairs)))} points in the mean." if pairs else "")
+        f"**Told the last label, learners beat it on {len(more)} more**"
+        f"{f' ({listing(more)})' if more else ''}; on {len(ever)} of {len(real)} nothing does."
+        + (
+            f" {gained} of {len(pairs)} pairs of a learner and a stream gain by it, "
+            f"{points(float(np.mean(pairs)))} points in the mean over all pairs."
+            if pairs
+            else ""
+        )
     )
 
 
@@ -293,7 +294,7 @@ def about_refits(field: Field) -> Iterable[str]:
             )
             online.append(margin)
             if margin > 0:
-                wins.append(f"`{name}` ({points(margin)})")
+                wins.append(f"`{name}` ({points(margin, 2)})")
     if not online:
         return
     yield (
@@ -473,7 +474,20 @@ def other_measures(field: Field) -> Iterable[str]:
             yield (
                 "**The measure.** The learner that is best by accuracy is also the best by "
                 f"{metric} on {same} of {n_known} real streams that have it."
+                + (f" {rare_words(field, full)}" if metric == "average_precision" else "")
             )
+
+
+def rare_words(field: Field, measures: Mapping[str, str]) -> str:
+    """The best average precision where positives are rare, and that of the majority class."""
+    words = []
+    for entry, metric in measures.items():
+        if metric:
+            values = {n: field.score(entry, n, metric) for n in field.competing(entry)}
+            best = max(values, key=lambda n: np.nan_to_num(values[n], nan=-1))
+            guess = field.score(entry, "majority", metric)
+            words.append(f"`{entry}` {values[best]:.3f} by `{best}`, the majority {guess:.3f}")
+    return f"There, accuracy says little; average precision: {'; '.join(words)}."
 
 
 OBJECTIONS: tuple[Callable[[Field], Iterable[str]], ...] = (
@@ -588,7 +602,7 @@ learners and {n_guesses} naive guesses ({guesses}) on {n_real} real and {n_gener
 streams, in one protocol: every row is predicted, then learnt. The page and its pictures are made of
 `docs/field.json` alone, by `python -m benchmarks.field_page`, and every figure in a sentence is
 computed from it. The record is that of `skstream bench field --out results` and
-`python -m benchmarks.field results`.
+`python -m benchmarks.field results`; `make field` does all of it.
 
 Here a learner is *better than the naive guesses* if it certainly is: its accuracy beats each of
 them, by intervals that hold at every row, under drift and dependence, and for all learners of a
@@ -598,7 +612,8 @@ harder to beat.
 ABOUT_STREAMS = """Gain: accuracy of the best learner minus that of the best guess, with its
 interval; the best of many learners is chosen after the fact, but the intervals hold for all of them
 at once. Of a learner with chance, the interval on a real stream is that of its first seed. *Head*:
-the first rows of a longer stream. µs per row: of the best learner, on one core."""
+the first rows of a longer stream. µs per row: of the best learner; it was timed on a
+machine that other programs used, too."""
 OWN = """## Your stream, your learner
 
 Add a stream or a learner to the suite and run it, or show a learner among those of the record, with
@@ -633,7 +648,7 @@ def page(record: Mapping[str, Any]) -> str:
         )
     ]
     if record["missing"]:
-        parts.append(f"**Not in it yet**: {', '.join(record['missing'])}.")
+        parts.append(missing_words(field))
     parts += ["## The answers", bullets(ANSWERS, field)]
     parts += [
         "![By how many points of accuracy the best learner of each real stream is ahead of the "
@@ -686,6 +701,20 @@ def page(record: Mapping[str, Any]) -> str:
 def bullets(makers: Sequence[Callable[[Field], Iterable[str]]], field: Field) -> str:
     """Sentences as a list."""
     return "\n".join(f"- {one}" for make in makers for one in make(field))
+
+
+def missing_words(field: Field) -> str:
+    """Say what the suite has and the record has not."""
+    missing = field.record["missing"]
+    streams = dict.fromkeys(one.partition(",")[0] for one in missing)
+    none = [name for name in streams if name not in field.entries]
+    words = f"**Not in it**: {plural(len(missing), 'run')} of the suite."
+    if none:
+        words += f" Wholly missing: {', '.join(none)}."
+    some = [name for name in streams if name in field.entries]
+    if some:
+        words += f" With fewer seeds than the suite has: {', '.join(some)}."
+    return words
 
 
 def shared_words(field: Field) -> str:

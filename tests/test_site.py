@@ -38,6 +38,8 @@ QUESTIONS = {
     "Plot accuracy over time.": "results",
     "What is kappa_temporal?": "measures",
     "How fast is it, against what?": "exact_and_fast",
+    "Which learner works on streams?": "what_works",
+    "benchmark of learners": "what_works",
     "install": "installation",
     "quickstart": "first_steps",
     "tutorial": "first_steps",

@@ -353,8 +353,8 @@ def test_what_is_planted_changes_the_page_as_it_must(planted):
     # One that beats no guess changes what the first sentence says.
     for entry in without["entries"].values():
         entry["learners"]["nb"] |= {"gain_is": 0}
-    assert "On 1 of 1 real streams no learner by itself" in field_page.page(without)
-    assert "On 0 of 1 real streams no learner by itself" in text
+    assert "**On 1 of 1 real streams no learner by itself" in field_page.page(without)
+    assert "**On 0 of 1 real streams no learner by itself" in text
 
 
 def test_the_pictures_are_drawn(field, tmp_path, matplotlib):
