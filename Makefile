@@ -37,7 +37,7 @@ help:
 	@echo "make docs    build the site into build/docs, with the gallery (the first time: minutes)"
 	@echo "make bench   run every benchmark (long)"
 	@echo "make fidelity   run what answers for the tables and figures of the five papers, and write"
-	@echo "             docs/fidelity.md (up to an hour; PAPER=bifet: one paper; FULL=1: as large as there)"
+	@echo "             docs/fidelity.md (up to two hours; PAPER=bifet: one paper; FULL=1: as large as there)"
 	@echo "make field   run the field: 26 models on real and generated streams, into build/field (up to an"
 	@echo "             hour; again after a stop: what is left; SHORT=1: its short form, into build/field-short)"
 	@echo "make clean   remove environments, caches and build results"
