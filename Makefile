@@ -22,9 +22,13 @@ DEMO := .venv/demo/installed-$(VERSION)
 PLAIN := .venv/plain/installed-$(VERSION)
 IN_LATEST := .venv/latest/bin/python -m
 IN_PREVIOUS := .venv/previous/bin/python -m
+# The tests of test-latest in four parts.
+PARTS := $(addprefix latest-,files others kernels evaluation)
+# One worker would only be told by another process what to do.
+SIDE_BY_SIDE = $(if $(filter-out 1,$(WORKERS)),-n $(WORKERS) --dist worksteal)
 
-.PHONY: help demo test lint types package doctest test-previous test-latest test-without-data test-cores docs quick-docs \
-    release-check bench fidelity clean
+.PHONY: help demo test lint types package doctest test-previous test-latest test-without-data test-cores \
+    docs quick-docs release-check bench fidelity field clean $(PARTS)
 
 help:
 	@echo "make demo    install, compare models on a stream, end with a table and a picture"
@@ -34,17 +38,19 @@ help:
 	@echo "make bench   run every benchmark (long)"
 	@echo "make fidelity   run what answers for the tables and figures of the five papers, and write"
 	@echo "             docs/fidelity.md (up to an hour; PAPER=bifet: one paper; FULL=1: as large as there)"
+	@echo "make field   run the field: 26 models on real and generated streams, into build/field (up to an"
+	@echo "             hour; again after a stop: what is left; SHORT=1: its short form, into build/field-short)"
 	@echo "make clean   remove environments, caches and build results"
 
 demo: $(DEMO)
 	.venv/demo/bin/skstream demo --out build/demo
 
-# What uses one processor runs side by side in one queue, in which no processor waits for another;
-# the tests use several themselves.
+# All parts wait in one queue for a processor, the longest first, so that none waits for another: what
+# a part prints comes when it ends.
 test:
 	$(MAKE) -j$(WORKERS) $(LATEST) $(PLAIN) $(PREVIOUS)
-	$(MAKE) -j$(WORKERS) WORKERS=1 lint types quick-docs doctest test-cores test-without-data package
-	$(MAKE) test-previous test-latest
+	$(MAKE) -O -j$(WORKERS) WORKERS=1 $(PARTS) test-previous quick-docs types test-cores \
+	    test-without-data doctest lint package
 
 lint: $(LATEST)
 	$(IN_LATEST) ruff check .
@@ -67,29 +73,37 @@ doctest: $(LATEST)
 # The oldest supported scikit-learn, numpy, scipy and joblib, without any extra: what calls them, unless
 # ALL=1. Hypothesis tries more examples with the newest; what differs by version shows in fewer of them.
 CALLERS := $(addprefix tests/,kernels engine compat model_selection preprocessing) \
-    $(wildcard tests/test_*.py) $(addprefix tests/evaluation/test_,$(addsuffix .py,laws \
-    compare delayed failures holdout kfold live prequential storage verify warmup))
+    $(filter-out tests/test_site.py,$(wildcard tests/test_*.py)) $(addprefix \
+    tests/evaluation/test_,$(addsuffix .py,laws compare delayed failures holdout kfold live \
+    prequential storage verify warmup))
 test-previous: export SKSTREAM_TEST_EXAMPLES ?= 0.1
 test-previous: $(PREVIOUS)
-	CI=1 $(IN_PREVIOUS) pytest -q -n $(WORKERS) --dist worksteal $(if $(ALL),tests,$(wildcard $(CALLERS)))
+	CI=1 $(IN_PREVIOUS) pytest -q $(SIDE_BY_SIDE) $(if $(ALL),tests,$(wildcard $(CALLERS)))
 
 # The newest scikit-learn, with every extra.
 test-latest: export SKSTREAM_TEST_EXAMPLES ?= 0.25
 test-latest: $(LATEST)
-	CI=1 $(IN_LATEST) pytest -q -n $(WORKERS) --dist worksteal tests
+	CI=1 $(IN_LATEST) pytest -q $(SIDE_BY_SIDE) tests
+
+# The same in parts, for the queue; quick-docs tests the site that it builds.
+latest-kernels latest-evaluation: TESTS = tests/$(@:latest-%=%)
+latest-files: TESTS = $(filter-out tests/test_site.py,$(wildcard tests/test_*.py))
+latest-others: TESTS = $(filter-out %/kernels/ %/evaluation/ %/__pycache__/,$(wildcard tests/*/))
+$(PARTS): export SKSTREAM_TEST_EXAMPLES ?= 0.25
+$(PARTS): $(LATEST)
+	CI=1 $(IN_LATEST) pytest -q $(TESTS)
 
 # What reads real streams, once more as on a machine that has none of them.
 READERS = $(shell grep -rlE 'tests\._data|EXAMPLES|PAGES' tests --include='test_*.py')
 test-without-data: $(LATEST)
-	CI=1 SKSTREAM_TEST_EXAMPLES=0.1 $(IN_LATEST) pytest -q -n $(WORKERS) --dist worksteal --without-data \
-	    $(READERS)
+	CI=1 SKSTREAM_TEST_EXAMPLES=0.1 $(IN_LATEST) pytest -q $(SIDE_BY_SIDE) --without-data $(READERS)
 
 # Kernels whose bits depend on the order in which BLAS adds, as on a processor of another kind:
 # OpenBLAS chooses its loops by the processor, unless it is told. Elsewhere than on x86 this name is
 # not known, and the tests run as they did.
 test-cores: $(LATEST)
-	CI=1 OPENBLAS_CORETYPE=Nehalem SKSTREAM_TEST_EXAMPLES=0.1 $(IN_LATEST) pytest -q -n $(WORKERS) \
-	    --dist worksteal -k "not test_transformers and not test_scalers" $(addprefix \
+	CI=1 OPENBLAS_CORETYPE=Nehalem SKSTREAM_TEST_EXAMPLES=0.1 $(IN_LATEST) pytest -q $(SIDE_BY_SIDE) \
+	    -k "not test_transformers and not test_scalers" $(addprefix \
 	    tests/kernels/test_,$(addsuffix .py, linear linear_long naive_bayes_ties neural_network single ties))
 
 # What has been built before, and has not changed, is not built again: the gallery above all.
@@ -100,6 +114,7 @@ docs: $(LATEST)
 quick-docs: $(LATEST)
 	rm -rf build/quick-docs
 	SKSTREAM_DOCS=quick $(IN_LATEST) sphinx -q -E -W --keep-going -b html docs build/quick-docs
+	CI=1 $(IN_LATEST) pytest -q tests/test_site.py
 
 # What a tag would upload, without uploading: the files are built, checked, installed, tried.
 release-check: package
@@ -115,6 +130,11 @@ bench: $(LATEST)
 # Every table and figure of the papers: docs/fidelity.json keeps what came out, the page shows it.
 fidelity: $(LATEST)
 	$(IN_LATEST) benchmarks.fidelity $(if $(PAPER),--paper $(PAPER)) $(if $(FULL),--full)
+
+# What works on streams, and on how many; the folder is what `skstream bench` writes, and resumes.
+FIELD = field$(if $(SHORT),-short)
+field: $(LATEST)
+	.venv/latest/bin/skstream bench $(FIELD) --out build/$(FIELD) --n-jobs $(WORKERS)
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis

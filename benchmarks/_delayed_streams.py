@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +207,7 @@ def led() -> DelayedStream:
     )
 
 
-def agrawal() -> DelayedStream:
+def agrawal(delay: int = 1000) -> DelayedStream:
     """Loan applications by rules 1 to 5, each for 2,000 rows; labels after 1000 rows."""
     stream: Any = Agrawal(20_000, functions=(1,), perturbation=0.05)
     for number in range(1, 5):
@@ -214,8 +215,8 @@ def agrawal() -> DelayedStream:
         stream = join_streams(stream, part, 2000 * number, 400)
     return generated(
         stream,
-        11_000,
-        1000,
+        10_000 + delay,
+        delay,
         difference="5 % perturbation is our choice",
         n_rows_of_paper=10_000,
         paper={
@@ -239,4 +240,6 @@ STREAMS = {
     "hyperplane": hyperplane,
     "led": led,
     "agrawal": agrawal,
+    # Section 5.1 says 1,000 rows, section 5.2.6 says 500.
+    "agrawal_500": partial(agrawal, 500),
 }

@@ -28,7 +28,7 @@ class Row:
         a row shows the shape, and is not counted as reproduced.
     note : str
         What is worse in ours than the figure says, such as seeds in which nothing was found; then
-        it is not reproduced.
+        it is not reproduced. For a share of repetitions of another setting: its interval.
     """
 
     paper: str

@@ -4,13 +4,15 @@ Two copies of one randomised algorithm (SGD behind random Fourier features, draw
 copy and fold), where a rejection is an error; and a model against itself behind LabelNoise with
 q = .05 and .10, where none is. After Bifet et al. (2015), section 4.1; their Table 2 is printed
 beside, which averages over longer streams and other learners: compare the shape. Their Tables 3
-(McNemar, held out) and 4 (Wilcoxon, trained), on their streams, come with ``--by-stream``.
+(McNemar, held out) and 4 (Wilcoxon, trained), on their streams, come with ``--by-stream``, and the
+sentences of the paper about all three. With ``--learner forest`` the algorithm is a forest of five
+trees; the paper's is a forest, too, and it does not say of how many trees.
 
 McNemar's counts are summed over the folds, as in the paper. The anytime comparison takes the mean
 loss over the folds asked about a row. Fractions are over streams times repetitions.
 
     python -m benchmarks.calibration --rows 300 --repetitions 10     (few enough for tests to fail)
-    python -m benchmarks.calibration --by-stream --rows 300 --repetitions 4
+    python -m benchmarks.calibration --by-stream --learner forest --rows 3000 --repetitions 3
     python -m benchmarks.calibration --rows 45312 --repetitions 100 --n-jobs 8 --results file.jsonl
 
 With --results every finished repetition is kept, and a later call goes on from there. More
@@ -22,6 +24,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -30,14 +33,23 @@ from typing import Any
 import numpy as np
 import sklearn
 from joblib import Parallel, delayed
+from scipy.stats import binomtest
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 import skstream
 from benchmarks._fidelity import Row, add_json_option, record
 from benchmarks._random_features import StreamRBFSampler
-from skstream import KFoldEvaluator, LabelNoise, ParquetStream, make_stream_pipeline, stats
+from skstream import (
+    KFoldEvaluator,
+    LabelNoise,
+    MajorityClass,
+    ParquetStream,
+    make_stream_pipeline,
+    stats,
+)
 from skstream.streams import LED, SEA, RandomRBF, RotatingHyperplane, join_streams
+from skstream.tree import AdaptiveRandomForestClassifier
 
 ALPHA = 0.05
 STRATEGIES = ("bootstrap", "cross", "split")
@@ -154,52 +166,76 @@ STREAMS: dict[str, Callable[[int, int], Rows]] = {
 OTHERS = ("poker", "LED(50000)", "SEA(50)", "SEA(50000)")
 
 
-def model(random_state: int | None, n_features: int) -> Any:
+def sgd(random_state: int | None, n_features: int) -> Any:
     """SGD behind random features; None: other features in every copy and fold."""
     features = StreamRBFSampler(gamma=0.5 / n_features, n_components=40, random_state=random_state)
     return make_stream_pipeline(StandardScaler(), features, SGDClassifier(loss="log_loss"))
 
 
-def repetition(
-    stream: str, test_on: str, strategy: str, number: int, rows: int, n_folds: int
-) -> dict[str, Any]:
-    """p-value of every test in every case; for the anytime test, its last."""
-    X, y = STREAMS[stream](rows, number)
-    drawn, fixed = model(None, X.shape[1]), model(number, X.shape[1])
-    models = {
+def forest(random_state: int | None, n_features: int) -> Any:
+    """Five Hoeffding trees that see parts of the features."""
+    return AdaptiveRandomForestClassifier(5, random_state=random_state)
+
+
+LEARNERS = {"sgd": sgd, "forest": forest}
+
+
+def competitors(learner: str, number: int, n_features: int) -> dict[str, Any]:
+    """Two copies that draw, and a fixed model with and without noise."""
+    make = LEARNERS[learner]
+    drawn, fixed = make(None, n_features), make(number, n_features)
+    return {
         "A": drawn,
         "B": drawn,
         "self": fixed,
         "noise .05": LabelNoise(fixed, noise=0.05),
         "noise .10": LabelNoise(fixed, noise=0.10),
     }
-    evaluator = KFoldEvaluator(
-        "accuracy",
-        n_folds=n_folds,
-        random_state=number,
-        strategy=f"{strategy}:{test_on}".removesuffix(":all"),
-    )
-    result = evaluator.evaluate(models, X, y)
+
+
+def repetition(
+    stream: str,
+    strategy: str,
+    number: int,
+    protocols: list[str],
+    options: argparse.Namespace,
+) -> list[dict[str, Any]]:
+    """p-value of every test in every case, for each protocol; for the anytime test, its last.
+
+    All folds are asked about all rows, once; a protocol looks at part of the answers.
+    """
+    X, y = STREAMS[stream](options.rows, number)
+    models = competitors(options.learner, number, X.shape[1])
+    folds = {"n_folds": options.n_folds, "random_state": number}
+    result = KFoldEvaluator("accuracy", strategy=strategy, **folds).evaluate(models, X, y)
     assert set(result.paths.values()) == {"kernel"}, "without kernels this takes days"
-    pvalues = {}
-    for case, (a, b) in CASES.items():
-        losses_a, losses_b = losses(result, a), losses(result, b)
-        asked = ~np.isnan(losses_a)
-        pvalues[case] = {
-            "mcnemar": pooled_mcnemar(losses_a[asked], losses_b[asked]),
-            "sign": result.compare(a, b, test="sign").pvalue,
-            "wilcoxon": result.compare(a, b, test="wilcoxon").pvalue,
-            **anytime(mean(losses_a), mean(losses_b)),
-        }
-    place = {"stream": stream, "test_on": test_on, "strategy": strategy, "repetition": number}
-    return {**place, "rows": rows, "n_folds": n_folds, "p": pvalues}
+    prequential = KFoldEvaluator("accuracy", strategy=f"{strategy}:trained", **folds)
+    learns = prequential.evaluate({"any": MajorityClass()}, X, y).tape.answers["any"] >= 0
+    found = []
+    for test_on in protocols:
+        asked = {"trained": learns, "held_out": ~learns, "all": np.full_like(learns, True)}[test_on]
+        asked = asked & (result.tape.answers["A"] >= 0)
+        pvalues = {}
+        for case, pair in CASES.items():
+            loss_a, loss_b = (losses(result, name, asked) for name in pair)
+            known = ~np.isnan(loss_a)
+            scores = [1 - np.nanmean(loss, axis=1) for loss in (loss_a, loss_b)]
+            pvalues[case] = {
+                "mcnemar": pooled_mcnemar(loss_a[known], loss_b[known]),
+                "sign": stats.sign_test(*scores).pvalue,
+                "wilcoxon": stats.wilcoxon(*scores).pvalue,
+                **anytime(mean(loss_a), mean(loss_b)),
+            }
+        place = {"stream": stream, "test_on": test_on, "strategy": strategy, "repetition": number}
+        size = {"rows": options.rows, "n_folds": options.n_folds, "learner": options.learner}
+        found.append({**place, **size, "p": pvalues})
+    return found
 
 
-def losses(result: Any, name: str) -> np.ndarray:
+def losses(result: Any, name: str, asked: np.ndarray) -> np.ndarray:
     """0/1 losses (n_folds, n_rows) of the rows that some fold was asked about; NaN: not asked."""
-    answers, y = result.tape.answers[name], result.tape.y
-    asked = answers >= 0
-    return np.where(asked, answers != y, np.nan)[:, asked.any(axis=0)]
+    wrong = result.tape.answers[name] != result.tape.y
+    return np.where(asked, wrong, np.nan)[:, asked.any(axis=0)]
 
 
 def pooled_mcnemar(loss_a: np.ndarray, loss_b: np.ndarray) -> float:
@@ -230,6 +266,7 @@ def main() -> None:
     parser.add_argument("--n-folds", type=int, default=10)
     usual = [name for name in STREAMS if name not in OTHERS]
     parser.add_argument("--streams", nargs="+", choices=STREAMS, default=usual)
+    parser.add_argument("--learner", choices=LEARNERS, default="sgd")
     parser.add_argument("--by-stream", action="store_true", help="Tables 3 and 4 of the paper")
     parser.add_argument("--test-on", nargs="+", choices=["held_out", "trained", "all"])
     parser.add_argument("--n-jobs", type=int, default=1)
@@ -239,40 +276,51 @@ def main() -> None:
     if options.by_stream:
         options.streams, options.test_on = list(PAPER_3), ["held_out", "trained"]
     protocols = options.test_on or ["trained"]
-    records = kept(options.results, options.rows, options.n_folds)
-    wanted = list(product(options.streams, protocols, STRATEGIES, range(options.repetitions)))
-    missing = [place for place in wanted if place not in records]
+    records = kept(options)
+    # The first repetition of all streams comes first: what is stopped is as even as possible.
+    wanted = [
+        (stream, test_on, strategy, number)
+        for number, stream, strategy, test_on in product(
+            range(options.repetitions), options.streams, STRATEGIES, protocols
+        )
+    ]
+    missing = dict.fromkeys((a, c, d) for a, b, c, d in wanted if (a, b, c, d) not in records)
     started = time.perf_counter()
-    jobs = (delayed(repetition)(*place, options.rows, options.n_folds) for place in missing)
-    for one in Parallel(n_jobs=options.n_jobs, return_as="generator_unordered")(jobs):
-        records[place_of(one)] = one
+    jobs = (delayed(repetition)(*place, protocols, options) for place in missing)
+    for some in Parallel(n_jobs=options.n_jobs, return_as="generator_unordered")(jobs):
+        records |= {place_of(one): one for one in some}
         if options.results is not None:
             with options.results.open("a") as file:
-                file.write(json.dumps(one) + "\n")
+                file.writelines(json.dumps(one) + "\n" for one in some)
     seconds = time.perf_counter() - started
     print(
         f"skstream {skstream.__version__}, scikit-learn {sklearn.__version__}; "
-        f"{', '.join(options.streams)}; {options.rows:,} rows, {options.n_folds} folds, "
+        f"{', '.join(options.streams)}; {options.learner}, {options.rows:,} rows, "
+        f"{options.n_folds} folds, "
         f"{options.repetitions} repetitions; {len(missing)} evaluations in {seconds:,.0f} s"
     )
     for test_on in protocols:
         print_table([records[place] for place in wanted if place[1] == test_on], test_on)
     if options.by_stream:
-        rows = compared([records[place] for place in wanted], options.streams)
-        print("\nTables 3 and 4, by stream")
+        chosen = [records[place] for place in wanted]
+        rows = [*compared(chosen, options), *sentences(chosen, options.streams)]
+        print("\nTables 3 and 4 by stream, and what the paper says of them")
         for row in rows:
-            if row.item != "Table 2":
-                print(f"- {row.item}, {row.line}, {row.column}: {row.ours:.2f} ({row.theirs:.2f})")
+            if row.item != "Table 2" or not row.column:
+                print(
+                    f"- {row.item}, {row.line}, {row.column}: {row.ours} ({row.theirs}) {row.note}"
+                )
         record(rows, options.json)
 
 
-def kept(path: Path | None, rows: int, n_folds: int) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Repetitions finished by earlier calls of the same size."""
+def kept(options: argparse.Namespace) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Repetitions finished by earlier calls of the same size and learner."""
+    path = options.results
     if path is None or not path.exists():
         return {}
     records = [json.loads(line) for line in path.read_text().splitlines()]
-    same = [one for one in records if (one["rows"], one["n_folds"]) == (rows, n_folds)]
-    return {place_of(record): record for record in same}
+    same = {name: getattr(options, name) for name in ("rows", "n_folds", "learner")}
+    return {place_of(record): record for record in records if same.items() <= record.items()}
 
 
 def place_of(record: dict[str, Any]) -> tuple[Any, ...]:
@@ -295,39 +343,92 @@ def print_table(records: list[dict[str, Any]], test_on: str) -> None:
         print(f"| {test} | " + " | ".join(cells) + " |")
 
 
-def rejected(records: list[dict[str, Any]], case: str, test: str) -> float:
-    """Share of the repetitions in which a test rejects."""
-    return float(np.mean([one["p"][case][test] < ALPHA for one in records]))
+@dataclass(frozen=True)
+class Share:
+    """How many of some repetitions a test rejected."""
+
+    n_rejected: int
+    n: int
+
+    @property
+    def value(self) -> float:
+        return self.n_rejected / self.n
+
+    def __str__(self) -> str:
+        """The share, and its interval at 95 % (Wilson)."""
+        ends = binomtest(self.n_rejected, self.n).proportion_ci(0.95, "wilson")
+        return f"{self.value:.2f} ({ends.low:.2f} to {ends.high:.2f})"
 
 
-def compared(records: list[dict[str, Any]], streams: list[str]) -> list[Row]:
+def rejected(records: list[dict[str, Any]], case: str, test: str, **place: str) -> Share:
+    """How often a test rejects, of the repetitions of a place."""
+    chosen = [one for one in records if place.items() <= one.items()]
+    return Share(sum(one["p"][case][test] < ALPHA for one in chosen), len(chosen))
+
+
+def compared(records: list[dict[str, Any]], options: argparse.Namespace) -> list[Row]:
     """Shares of rejections beside those of Tables 2, 3 and 4."""
     found = []
-    why = "short runs of another learner"
-    columns = [(i, j) for i in range(len(CASES)) for j in range(len(STRATEGIES))]
-    names = {(i, j): f"{list(CASES)[i]}, {STRATEGIES[j]}" for i, j in columns}
+    why = f"{options.rows:,} rows of each stream"
+    columns = list(product(enumerate(CASES), enumerate(STRATEGIES)))
 
-    def of(test_on: str, strategy: int, stream: str | None = None) -> list[dict[str, Any]]:
-        place = {"test_on": test_on, "strategy": STRATEGIES[strategy]}
-        place |= {} if stream is None else {"stream": stream}
-        return [one for one in records if place.items() <= one.items()]
+    def add(item: str, line: str, table: Any, test: str, **place: str) -> None:
+        for (i, case), (j, strategy) in columns:
+            ours = rejected(records, case, test, strategy=strategy, **place)
+            cell = item, line, f"{case}, {strategy}", table[i][j], ours.value
+            found.append(Row("bifet", *cell, why, str(ours).partition("(")[2].rstrip(")")))
 
     for (test_on, test), paper in PAPER.items():
-        for i, j in columns:
-            if chosen := of(test_on, j):
-                ours = rejected(chosen, list(CASES)[i], test)
-                place = "Table 2", f"{test}, {test_on}", names[i, j]
-                found.append(Row("bifet", *place, paper[i][j], ours, why))
-    for item, test_on, test, table in (
-        ("Table 3", "held_out", "mcnemar", PAPER_3),
-        ("Table 4", "trained", "wilcoxon", PAPER_4),
-    ):
-        for stream in streams:
-            for i, j in columns:
-                if chosen := of(test_on, j, stream):
-                    ours = rejected(chosen, list(CASES)[i], test)
-                    place = item, stream, names[i, j]
-                    found.append(Row("bifet", *place, table[stream][i][j], ours, why))
+        add("Table 2", f"{test}, {test_on}", paper, test, test_on=test_on)
+    for stream in options.streams:
+        add("Table 3", stream, PAPER_3[stream], "mcnemar", test_on="held_out", stream=stream)
+    for stream in options.streams:
+        add("Table 4", stream, PAPER_4[stream], "wilcoxon", test_on="trained", stream=stream)
+    return found
+
+
+def sentences(records: list[dict[str, Any]], streams: list[str]) -> list[Row]:
+    """What the paper says of its tables, and the shares that tell whether it holds."""
+    found = []
+
+    def shares(case: str, test: str, **place: str) -> str:
+        of = {s: rejected(records, case, test, strategy=s, **place) for s in STRATEGIES}
+        return ", ".join(f"{strategy} {share}" for strategy, share in of.items())
+
+    def add(item: str, line: str, claim: str, said: str) -> None:
+        found.append(Row("bifet", item, line, "", claim, said, "a summary"))
+
+    for test_on, version in (("trained", "prequential"), ("held_out", "not prequential")):
+        for test in ("mcnemar", "sign", "wilcoxon"):
+            claim = "a difference that is not there, in at least 42 %"
+            if test != "mcnemar":
+                claim = "a difference that is not there, in about 10 %"
+            said = shares("same", test, test_on=test_on)
+            add("Table 2", f"{test}, {version}, the same algorithm", claim, said)
+        for case in list(CASES)[1:]:
+            claim = "cross finds it most often, then bootstrap, split least"
+            said = shares(case, "wilcoxon", test_on=test_on)
+            add("Table 2", f"wilcoxon, {version}, {case}", claim, said)
+    more = [
+        rejected(records, "same", "mcnemar", test_on="held_out", stream=stream).value
+        > rejected(records, "same", "wilcoxon", test_on="held_out", stream=stream).value
+        for stream in streams
+    ]
+    claim = "it overestimates the difference, on each stream"
+    said = f"more often than Wilcoxon's on {sum(more)} of {len(more)} streams"
+    add("Table 3", "the same algorithm", claim, said)
+    others = [stream for stream in streams if not stream.startswith("SEA")]
+    for case in list(CASES)[1:]:
+        perfect = []
+        for stream in others:
+            place = {"test_on": "trained", "stream": stream}
+            both = [
+                rejected(records, case, "wilcoxon", strategy=s, **place) for s in STRATEGIES[:2]
+            ]
+            perfect.append(min(one.value for one in both) == 1)
+        claim = "found in all repetitions by cross and bootstrap, mostly, but for SEA"
+        said = f"in all repetitions on {sum(perfect)} of {len(others)} streams"
+        add("Table 4", case, claim, said)
     return found
 
 

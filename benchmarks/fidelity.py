@@ -1,13 +1,12 @@
 """Every table and figure of the five papers: run what answers for them, and write the page.
 
 Each script runs in a process of its own, one after the other, and records its figures beside the
-paper's; what is recorded is kept in docs/fidelity.json after each script, and docs/fidelity.md and
-docs/fidelity_figures.md are made from it. So a run that is stopped loses nothing, and one paper can
-be run alone. What the scripts print is in build/fidelity.
+paper's; what is recorded is kept in docs/fidelity.json after each script, and docs/fidelity.md,
+docs/fidelity_figures.md and docs/fidelity_note.md are made from it. So a run that is stopped loses
+nothing, and one paper can be run alone. What the scripts print is in build/fidelity.
 
-Whether what a paper says of a curve holds is judged by a reader: docs/fidelity_verdicts.json says
-so of every such row, with the reason where it does not, and the figures that were judged. Where a
-run finds others, the row is "to be judged".
+Whether what a paper says of a curve holds is computed from the figures of the row, by the rules in
+benchmarks/_fidelity_rules.py.
 
     python -m benchmarks.fidelity
     python -m benchmarks.fidelity --paper bifet
@@ -25,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -32,21 +32,33 @@ from typing import Any
 
 from benchmarks._fidelity import Row
 from benchmarks._fidelity_items import PAPERS, RUNS, Item, Paper
+from benchmarks._fidelity_rules import (
+    FAILS,
+    HOLDS,
+    IN_PART,
+    UNJUDGED,
+    judge,
+    question,
+    reason,
+)
 from benchmarks._kernel_speed import versions
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "docs" / "fidelity.json"
-VERDICTS = ROOT / "docs" / "fidelity_verdicts.json"
 PAGE = ROOT / "docs" / "fidelity.md"
 FIGURES = ROOT / "docs" / "fidelity_figures.md"
+NOTE = ROOT / "docs" / "fidelity_note.md"
 OUTPUT = ROOT / "build" / "fidelity"
 HEAD = """# Fidelity
 
 Does what the five papers say hold here? One line for each of their numbered tables and figures,
-with the row that decides. All rows, and how they were got: [all figures](fidelity_figures.md).
+with the row that decides. All rows, and how they were got: [all figures](fidelity_figures.md). What
+we would like to ask the authors: [a note](fidelity_note.md).
 
 - **reproduced**: the figures in print are within the tolerance; **in part**: some are.
-- **holds**, **holds in part**, **does not hold**: what the paper says of a curve.
+- **holds**, **holds in part**, **does not hold**: what the paper says of a curve, asked of our
+  figures as questions that are answered by yes or no: all yes, some, or none. The questions stand
+  with the figures. "2 × holds" counts rows.
 - **not judged**: what was run here is too short to say whether the claim holds.
 
 `make fidelity` runs all of it and writes these pages; `make fidelity PAPER={example}` runs one
@@ -57,8 +69,15 @@ FIGURES_HEAD = """# All figures of the papers
 Every figure that [Fidelity](fidelity.md) rests on: the paper's, ours, and the command. Figures got
 with another learner or stream than the paper's do not count as reproduced; the reason is said.
 """
+NOTE_HEAD = """# A note for the authors
+
+Dear authors, thank you for papers that can be run again. We did so, with code written anew from the
+text. Here is what did not come out whole, what looks misprinted, and what we could not find in the
+text. It may be we who are wrong: the command of each item runs it. Please tell us; what you answer
+goes into these pages. All verdicts: [Fidelity](fidelity.md).
+"""
 #: From good to bad.
-ORDER = ("holds", "holds in part", "does not hold", "to be judged")
+ORDER = (HOLDS, IN_PART, FAILS, UNJUDGED)
 STATES = {"shape": "shape only", "absent": "not possible here", "words": "no computation"}
 
 
@@ -106,9 +125,18 @@ def write_record(record: dict[str, Any]) -> None:
 
 
 def rows_of(record: dict[str, Any], paper: str, item: Item) -> list[Row]:
-    """What the runs of an item recorded for it."""
-    rows = [Row(**row) for key in item.runs for row in record.get(key, {}).get("rows", ())]
-    return [row for row in rows if (row.paper, row.item) == (paper, item.name)]
+    """What the runs of an item recorded for it; what is drawn by too few seeds says so."""
+    found = ((key, Row(**row)) for key in item.runs for row in record.get(key, {}).get("rows", ()))
+    return [
+        replace(row, why=row.why or RUNS[key].too_few(row.column))
+        for key, row in found
+        if (row.paper, row.item) == (paper, item.name)
+    ]
+
+
+def rows_of_paper(record: dict[str, Any], key: str, paper: Paper) -> tuple[Row, ...]:
+    """What has been recorded for all items of a paper."""
+    return tuple(row for item in paper.items for row in rows_of(record, key, item))
 
 
 def shown(value: float | str, digits: int) -> str:
@@ -153,34 +181,26 @@ def state(item: Item, rows: list[Row]) -> str:
     return f"{whole}: {n_good} of {len(compared)} figures {item.allowed}{rest}"
 
 
-def judged() -> dict[tuple[str, str, str], dict[str, str]]:
-    """What a reader has said of rows in words, by paper, item and line."""
-    entries = json.loads(VERDICTS.read_text("utf-8")) if VERDICTS.is_file() else []
-    return {(one["paper"], one["item"], one["line"]): one for one in entries}
-
-
-def verdict(item: Item, row: Row, said: dict[tuple[str, str, str], dict[str, str]]) -> list[str]:
+def verdict(item: Item, row: Row, rows: tuple[Row, ...]) -> list[str]:
     """Whether a row holds, and why not; nothing where figures of another setting say nothing."""
     if row.difference is not None or row.kind == "figure":
         if row.kind == "shape" and not item.tolerance:
             return ["", ""]
         good = row.is_within(item.tolerance, relative=item.relative)
-        return ["holds" if good else "does not hold", ""]
-    one = said.get((row.paper, row.item, row.line))
-    if isinstance(row.theirs, float) or (one is None and row.column):
-        return ["holds" if row.theirs == row.ours else "does not hold", ""]
-    if one is None or one["ours"] != row.ours:
-        return ["to be judged", ""]
-    return [one["verdict"], one["why"]]
+        return [HOLDS if good else FAILS, ""]
+    if isinstance(row.theirs, float) or row.column:
+        return [HOLDS if row.theirs == row.ours else FAILS, ""]
+    found = judge(row, rows)
+    return [found, "" if found in (HOLDS, "") else reason(row)]
 
 
-def overall(item: Item, rows: list[Row], said: Any) -> tuple[str, Row | None, str]:
+def overall(item: Item, rows: list[Row], of_paper: tuple[Row, ...]) -> tuple[str, Row | None, str]:
     """The verdict of an item, the row that decides it, and a sentence."""
     compared = counted(item, rows)
     if compared:
         far = [r for r in compared if not r.is_within(item.tolerance, relative=item.relative)]
         return state(item, rows), (far or compared)[0], item.why
-    found = [(verdict(item, row, said), row) for row in rows]
+    found = [(verdict(item, row, of_paper), row) for row in rows]
     found = [(one, row) for one, row in found if one[0]]
     if not found:
         return ("not judged" if rows else state(item, rows).partition(":")[0]), None, item.why
@@ -203,10 +223,10 @@ def summary(record: dict[str, Any], key: str, paper: Paper) -> list[str]:
         "| item | what it shows | verdict | theirs | ours | why |",
         "|---|---|---|---|---|---|",
     ]
-    said = judged()
+    of_paper = rows_of_paper(record, key, paper)
     for item in paper.items:
         rows = rows_of(record, key, item)
-        whole, row, why = overall(item, rows, said)
+        whole, row, why = overall(item, rows, of_paper)
         name = item.name
         if rows:
             name = f"[{name}](fidelity_figures.md#{anchor(paper, item)})"
@@ -229,7 +249,9 @@ def anchor(paper: Paper, item: Item) -> str:
     return heading(paper, item).lower().replace(" ", "-")
 
 
-def details(record: dict[str, Any], paper: Paper, item: Item, rows: list[Row]) -> list[str]:
+def details(
+    record: dict[str, Any], paper: Paper, item: Item, rows: list[Row], of_paper: tuple[Row, ...]
+) -> list[str]:
     """All figures of an item, and how they were got."""
     lines = [f"### {heading(paper, item)}", "", f"{item.shows[0].upper()}{item.shows[1:]}."]
     lines += [f"{state(item, rows)[0].upper()}{state(item, rows)[1:]}."]
@@ -246,23 +268,30 @@ def details(record: dict[str, Any], paper: Paper, item: Item, rows: list[Row]) -
     if item.kind != "figures":
         marks = dict.fromkeys(reasons, "")
     lines += [""]
-    lines += listed(item, [row for row in rows if not row.column], marks)
+    lines += listed(item, [row for row in rows if not row.column], marks, of_paper)
     lines += matrix(item, [row for row in rows if row.column], marks)
+    if item.picture is not None:
+        file, seen, command = item.picture
+        lines += [f"![{seen}](images/{file})", "", f"{seen}:"]
+        lines += [f"`python -m benchmarks.{command} --pictures docs/images`.", ""]
     return lines
 
 
-def listed(item: Item, rows: list[Row], marks: dict[str, str]) -> list[str]:
+def listed(
+    item: Item, rows: list[Row], marks: dict[str, str], of_paper: tuple[Row, ...]
+) -> list[str]:
     """Rows one below the other."""
     if not rows:
         return []
-    lines = ["| what | theirs | ours | difference | verdict |", "|---|---|---|---|---|"]
-    said = judged()
+    asked = dict.fromkeys(filter(None, map(question, rows)))
+    lines = [f"Asked of “{claim}”: {said}" for claim, said in asked] + [""] * bool(asked)
+    lines += ["| what | theirs | ours | difference | verdict |", "|---|---|---|---|---|"]
     for row in rows:
         cells = [
             row.line + marks.get(row.why, ""),
             *(shown(v, item.digits) for v in (row.theirs, row.ours)),
             difference(row, item.digits),
-            ": ".join(filter(None, verdict(item, row, said))),
+            ": ".join(filter(None, verdict(item, row, of_paper))),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return [*lines, ""]
@@ -319,11 +348,49 @@ def figures_page(record: dict[str, Any]) -> str:
     text = [FIGURES_HEAD]
     for key, paper in PAPERS.items():
         text += [f"## {paper.title}", ""]
+        of_paper = rows_of_paper(record, key, paper)
         for item in paper.items:
             rows = rows_of(record, key, item)
             if rows:
-                text += details(record, paper, item, rows)
+                text += details(record, paper, item, rows, of_paper)
     return "\n".join([*text, *runs_of(record)]).rstrip() + "\n"
+
+
+def note_page(record: dict[str, Any]) -> str:
+    """What the authors of each paper are told and asked."""
+    text = [NOTE_HEAD]
+    for key, paper in PAPERS.items():
+        of_paper = rows_of_paper(record, key, paper)
+        told, good = [], 0
+        for item in paper.items:
+            rows = rows_of(record, key, item)
+            whole, row, why = overall(item, rows, of_paper)
+            compared = counted(item, rows)
+            if compared:
+                far = sum(not r.is_within(item.tolerance, relative=item.relative) for r in compared)
+                whole = f"{far} of {len(compared)} figures are not {item.allowed}" if far else HOLDS
+            if whole == HOLDS:
+                good += 1
+            elif rows and row is not None:
+                told.append(told_of(paper, item, whole, row, "" if compared else why))
+        text += [f"## {paper.title}", ""]
+        text += [
+            f"{good} of {good + len(told)} tables and figures that could be run come out whole."
+        ]
+        text += ["", "**In part, or not:**", "", *told] if told else []
+        text += ["", "**Looks misprinted:**", "", *(f"- {one}" for one in paper.slips)]
+        text += ["", "**We could not find:**", "", *(f"- {one}" for one in paper.asked), ""]
+    return "\n".join(text).rstrip() + "\n"
+
+
+def told_of(paper: Paper, item: Item, whole: str, row: Row, why: str) -> str:
+    """What is said of an item that does not come out whole."""
+    told = f"- [{item.name}](fidelity_figures.md#{anchor(paper, item)}), {item.shows}: {whole}."
+    if row.kind == "shape" and isinstance(row.theirs, str):
+        figures = f" {row.ours}." if len(str(row.ours)) <= 80 else ""
+        told += f" *{row.line}: {row.theirs}?*{figures}"
+        told += f" {why[0].upper()}{why[1:]}." if why else ""
+    return f"{told} `{RUNS[item.runs[0]].command()}`"
 
 
 def runs_of(record: dict[str, Any]) -> list[str]:
@@ -373,7 +440,8 @@ def main() -> None:
         write_record(read_record() | {key: found})
     PAGE.write_text(page(read_record()), "utf-8")
     FIGURES.write_text(figures_page(read_record()), "utf-8")
-    print(f"{PAGE.relative_to(ROOT)} and {FIGURES.relative_to(ROOT)} are written.")
+    NOTE.write_text(note_page(read_record()), "utf-8")
+    print("docs/fidelity.md, docs/fidelity_figures.md and docs/fidelity_note.md are written.")
     if failures:
         raise SystemExit(f"{len(failures)} scripts failed; their figures are those from before.")
 

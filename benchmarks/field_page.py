@@ -156,6 +156,14 @@ class Field:
             return None
         return friedman_nemenyi(scores, names, higher_is_better=True)
 
+    @cached_property
+    def ranked_pictures(self) -> tuple[tuple[str, list[str], str], ...]:
+        """Pictures of ranks: file, entries, and what their labels are."""
+        return (
+            (PICTURES[1], self.real, "labels at once"),
+            (PICTURES[2], self.late, "late labels"),
+        )
+
     def cost_of(self, learner: str, what: str, entries: Sequence[str]) -> float | None:
         """Median of a cost over entries."""
         found = [self.entries[e]["learners"].get(learner, {}).get(what) for e in entries]
@@ -644,8 +652,11 @@ def page(record: Mapping[str, Any]) -> str:
         "learners share, such as a scaler, is timed with the first of them.",
         table_of_learners(field),
         failure_words(field),
-        f"![Average ranks with labels at once, and the critical difference](images/{PICTURES[1]})",
-        f"![Average ranks with late labels, and the critical difference](images/{PICTURES[2]})",
+        *(
+            f"![Average ranks with {labels}, and the critical difference](images/{picture})"
+            for picture, entries, labels in field.ranked_pictures
+            if field.ranks(entries) is not None
+        ),
         "## Accuracy of every learner",
         "Accuracy in %, mean over the seeds. The other measures are in the record.",
         table_of_scores(field, [*real, *apart]) if real else "",
@@ -727,12 +738,12 @@ def draw(record: Mapping[str, Any], folder: Path) -> list[Path]:
     ).plot()
     for text in display.ax_.texts:  # the line is the guess of each stream, and no mean of rows
         text.set_text(text.get_text().replace("all rows 0.0000", zero))
+    display.ax_.set_xlabel(
+        "gain in points of accuracy\n(95 % intervals, right for all learners of a stream at once)"
+    )
     display.ax_.set_title("What the best learner gains on the best naive guess", loc="left")
     displays[PICTURES[0]] = display
-    for name, entries in (
-        (PICTURES[1], field.real),
-        (PICTURES[2], field.late),
-    ):
+    for name, entries, _ in field.ranked_pictures:
         if (ranks := field.ranks(entries)) is not None:
             displays[name] = CriticalDifferenceDisplay.from_result(ranks)
     for name, one in displays.items():

@@ -21,6 +21,7 @@ is read from the folder that the environment variable SKSTREAM_DATA names.
 
 import argparse
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -55,6 +56,8 @@ THRESHOLD = 6.635
 CONCEPTS, CHANGES, N_ROWS = (8.0, 9.0, 7.0, 9.0), (15_000, 30_000, 45_000), 60_000
 #: The paper does not give the settings of its Figure 8; with them the file shows one alarm.
 DELTA_8, LAMBDA_8 = 0.005, 20
+#: Other settings tried with the error over all rows.
+DELTAS, LAMBDAS = (0.0, 0.001, 0.005), (2, 5, 10, 20, 50)
 OF_PAGE_HINKLEY = ("cumulative", "window:1000", "fading:0.997")
 PLAIN, RELEARNT = "naive Bayes", "relearnt"
 #: The rows of the resets are known up to this many rows.
@@ -197,7 +200,17 @@ def figure_8(X: np.ndarray, y: np.ndarray) -> list[Row]:
         print(f"- {on}: {said}")
         place = "Figure 8", f"first alarm after row 15,000, error over {on}", ""
         found.append(Row("gama", *place, "soon after the change", said, "a curve"))
-    return found
+    quiet = []
+    for delta, threshold in product(DELTAS, LAMBDAS):
+        detector = PageHinkley(delta=delta, threshold=threshold)
+        tried = {on: DriftMonitor(detector, on=on) for on in OF_PAGE_HINKLEY}
+        alarms = {on: of[PLAIN].alarms for on, of in detect(result, tried).items()}
+        if all(row > CHANGES[0] for rows in alarms.values() for row in rows):
+            quiet.append(int(min(alarms["cumulative"], default=10**9)))
+    said = f"{min(quiet):,}; {len(quiet)} of {len(DELTAS) * len(LAMBDAS)} settings"
+    print(f"- earliest with the error over all rows, no estimate having a false alarm: {said}")
+    place = "Figure 8", "error over cumulative, earliest alarm of settings without a false one", ""
+    return [*found, Row("gama", *place, "", said, "tried")]
 
 
 def compared_q(curves: dict[str, QStatisticResult]) -> list[Row]:

@@ -8,14 +8,18 @@ seeds that missed the change and those with an alarm before it; in square bracke
     python -m benchmarks.gama_drift
     python -m benchmarks.gama_drift --trees
     python -m benchmarks.gama_drift --streams Waveform --seeds 3
+    python -m benchmarks.gama_drift --streams LED --trees --led-columns 24
     python -m benchmarks.gama_drift --stationary
+    python -m benchmarks.gama_drift --pictures docs/images
 
 Where this differs from the paper: its learner is VFDT, with naive Bayes ("NBa") or the majority
 class ("MC") in the leaves. Here it is naive Bayes alone, beside the paper's NBa; and naive Bayes
 that DDM replaces, for which the paper has no column. With ``--trees`` it is our Hoeffding tree.
 The paper does not say how long its streams go on after the change: here 64,000 rows. Its second RBF
 stream has the same centres (seed 10) in all runs, ours new ones for each seed. Nominal features of
-the random tree are indicators for naive Bayes.
+the random tree are indicators for naive Bayes. LED has the seven columns of the paper's section
+3.2; after the change they hold columns that do not matter. With ``--led-columns 24`` those that
+do not matter are there throughout, and the segments are among them after the change.
 
 ``--stationary``: alarms per 100,000 losses that are wrong with one probability throughout.
 """
@@ -25,6 +29,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -47,12 +52,15 @@ from skstream.drift import ErrorRatio, PageHinkley, score_detections
 from skstream.drift._score import DetectionResult
 from skstream.forgetting import equivalent_window
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.plotting import PrequentialDisplay
 from skstream.streams import LED, RandomRBF, RandomTree, Stream, Waveform, join_streams
 from skstream.tree import HoeffdingTreeClassifier
 
 FACTORS = (0.997, 0.9985, 0.999, 0.9993, 0.9994)
 WINDOWS = (1000, 2000, 3000, 4000, 5000)
 LONG_FACTORS, LONG_WINDOWS = FACTORS[2:], WINDOWS[2:]
+#: Columns of LED in the paper (section 3.2): the segments of the display.
+SEGMENTS = 7
 
 FADING = {f"fading {factor:.4f}": f"fading:{factor}" for factor in FACTORS}
 WINDOWED = {f"window {size}": f"window:{size}" for size in WINDOWS}
@@ -137,10 +145,14 @@ SETTINGS = {
 }
 
 
-def rows_of(name: str, stream: Stream, *, as_indicators: bool) -> tuple[np.ndarray, np.ndarray]:
+def rows_of(
+    name: str, stream: Stream, led_columns: int, *, as_indicators: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """All rows; where codes of nominal values mean nothing to naive Bayes, as indicators."""
     assert stream.n_rows is not None
     X, y = stream.rows(0, stream.n_rows)
+    if name == "LED":
+        X = X[:, :led_columns]
     if name == "random tree" and as_indicators:
         nominal = stream.nominal_features
         indicators = OneHotEncoder(sparse_output=False).fit_transform(X[:, nominal])
@@ -172,18 +184,25 @@ TABLES = {"2": ESTIMATES, "3": RATIOS}
 
 @dataclass(frozen=True)
 class Watched:
-    """One model on one stream: scores of the alarms by table and estimate, how the error went."""
+    """One model on one stream: scores of the alarms by table and estimate, how the error went.
+
+    And the rows of alarms before the change.
+    """
 
     scores: dict[str, dict[str, DetectionResult]]
     errors: tuple[float, ...]
+    early: tuple[int, ...]
 
 
-def watched(name: str, seed: int, n_after: int, *, trees: bool) -> dict[str, Watched]:
+def watched(
+    name: str, seed: int, n_after: int, led_columns: int, *, trees: bool
+) -> dict[str, Watched]:
     """Evaluate the models on one stream, and score the alarms."""
     change = SETTINGS[name].change
     stream = SETTINGS[name].make(change, change + n_after, seed)
-    X, y = rows_of(name, stream, as_indicators=not trees)
-    models = learners(name, list(getattr(stream, "nominal_features", ())), trees=trees)
+    X, y = rows_of(name, stream, led_columns, as_indicators=not trees)
+    nominal = [c for c in getattr(stream, "nominal_features", ()) if c < X.shape[1]]
+    models = learners(name, nominal, trees=trees)
     result = PrequentialEvaluator("error", run=RunOptions(keep_tape=True)).evaluate(models, X, y)
     detections = detect(result, MONITORS)
     spans = ((change - 5000, change), (change, change + 1000), (change + 9000, change + 10_000))
@@ -202,7 +221,9 @@ def watched(name: str, seed: int, n_after: int, *, trees: bool) -> dict[str, Wat
             for table, keys in TABLES.items()
         }
         wrong = result.predictions(model, every_row=True) != y
-        found[model] = Watched(scores, tuple(float(wrong[a:b].mean()) for a, b in spans))
+        errors = tuple(float(wrong[a:b].mean()) for a, b in spans)
+        alarms = {int(row) for one in detections.values() for row in one[model].alarms}
+        found[model] = Watched(scores, errors, tuple(row for row in alarms if row < change))
     return found
 
 
@@ -243,6 +264,10 @@ def print_tables(names: list[str], runs: dict[str, list[dict[str, Watched]]]) ->
         print("and in those from 9,000 after it on:", end=" ")
         means = {name: np.mean([one.errors for one in of_model[name]], axis=0) for name in names}
         print("; ".join(f"{name} {a:.3f}, {b:.3f}, {c:.3f}" for name, (a, b, c) in means.items()))
+        for name in names:
+            early = [row for one in of_model[name] for row in one.early]
+            if early:
+                print(f"alarms before the change, {name}: rows {min(early):,} to {max(early):,}")
         for table, paper in (("2", PAPER_2), ("3", PAPER_3)):
             cells = {
                 key: [cell([one.scores[table][key] for one in of_model[name]]) for name in names]
@@ -317,20 +342,27 @@ def compared(runs: dict[str, list[dict[str, Watched]]], *, trees: bool) -> list[
                     place = f"Table {number}", key, f"{name}, {model}"
                     found.append(row_of(*place, text, scores))
     if trees:
-        found += traces([run["NBa"].scores for of_stream in runs.values() for run in of_stream])
+        found += traces(
+            {name: [run["NBa"].scores for run in of_stream] for name, of_stream in runs.items()}
+        )
     return found
 
 
-def traces(runs: list[dict[str, dict[str, DetectionResult]]]) -> list[Row]:
+def traces(by_stream: dict[str, list[dict[str, dict[str, DetectionResult]]]]) -> list[Row]:
     """Which estimate was first, in the runs of Figures 9 and 10."""
+    runs = [run for of_stream in by_stream.values() for run in of_stream]
     fading, window = next(iter(FADING)), next(iter(WINDOWED))
     table_2, table_3 = [run["2"] for run in runs], [run["3"] for run in runs]
     ratios = list(RATIOS)[len(LONG_FACTORS) - 1], list(RATIOS)[-1]
     first = "is the fastest", "a curve"
     said = f"{sooner(table_2, [(fading, window)])} runs first"
     ratio = f"{sooner(table_3, [ratios])} runs first"
-    n_missed = sum(np.isinf(delay_in(run, "all rows")) for run in table_2)
-    missed = f"missed in {n_missed} of {len(runs)} runs"
+    counts = {
+        name: sum(np.isinf(delay_in(run["2"], "all rows")) for run in of_stream)
+        for name, of_stream in by_stream.items()
+    }
+    missed = "missed on " + ", ".join(f"{name} in {n}" for name, n in counts.items())
+    missed += f" of {len(next(iter(by_stream.values())))} runs"
     return [
         Row("gama", "Figure 9", f"{fading} before {window}", "", first[0], said, first[1]),
         Row("gama", "Figure 9", "all rows", "", "misses, but on Waveform", missed, first[1]),
@@ -342,6 +374,58 @@ def traces(runs: list[dict[str, dict[str, DetectionResult]]]) -> list[Row]:
             *("somewhat faster", ratio, first[1]),
         ),
     ]
+
+
+def draw(folder: Path, led_columns: int) -> None:
+    """Figures 9 and 10: errors and their ratios around the change, with the alarms, of one seed."""
+    from matplotlib import pyplot
+
+    shown = {"all rows": "cumulative", "window 1000": "window:1000", "fading .9970": "fading:0.997"}
+    longer = {"window 5000": "window:5000", "fading .9994": "fading:0.9994"}
+    detectors = {
+        "windows 1000, 5000": (DriftMonitor(RATIOS["window 5000"]), "window 1000", "window 5000"),
+        "factors .9970, .9994": (
+            DriftMonitor(RATIOS["fading 0.9994"]),
+            "fading .9970",
+            "fading .9994",
+        ),
+    }
+    monitors = {name: DriftMonitor(PageHinkley(), on=on) for name, on in shown.items()}
+    monitors |= {name: monitor for name, (monitor, *_) in detectors.items()}
+    figures = [pyplot.subplots(2, 2, figsize=(11, 6.4)) for _ in range(2)]
+    for place, (name, setting) in enumerate(SETTINGS.items()):
+        change = setting.change
+        stream = setting.make(change, change + 20_000, 0)
+        X, y = rows_of(name, stream, led_columns, as_indicators=False)
+        nominal = [c for c in getattr(stream, "nominal_features", ()) if c < X.shape[1]]
+        model = {"NBa": learners(name, nominal, trees=True)["NBa"]}
+        evaluator = PrequentialEvaluator(
+            "error", forgetting=shown | longer, record_every=50, run=RunOptions(keep_tape=True)
+        )
+        result = evaluator.evaluate(model, X, y)
+        near = (result.checkpoints > change - 5000) & (result.checkpoints <= change + 10_000)
+        curves = {one: result.curve("NBa", forgetting=one)[near] for one in shown | longer}
+        ratios = {one: curves[a] / curves[b] for one, (_, a, b) in detectors.items()}
+        found = detect(result, monitors)
+        for (_, grid), drawn, metric in zip(
+            figures, ({one: curves[one] for one in shown}, ratios), ("error", "ratio"), strict=True
+        ):
+            rows = result.checkpoints[near]
+            first = {}
+            for one in drawn:
+                alarms = [int(row) for row in found[one]["NBa"].alarms]
+                first[one] = [row for row in alarms if change <= row <= rows[-1]][:1]
+            axes = grid.flat[place]
+            PrequentialDisplay(
+                curves=drawn, metric=metric, forgetting=name, checkpoints=rows, drifts=[change]
+            ).plot(ax=axes)
+            for line, alarms in zip(axes.lines, first.values(), strict=False):
+                for row in alarms:
+                    axes.axvline(row, color=line.get_color(), linewidth=0.9, linestyle=":")
+            axes.set_xlim(rows[0], rows[-1])
+    for (figure, _), file in zip(figures, ("gama_traces.png", "gama_ratios.png"), strict=True):
+        figure.tight_layout()
+        figure.savefig(folder / file, dpi=110)
 
 
 def print_stationary(n_losses: int) -> None:
@@ -378,18 +462,23 @@ def main() -> None:
     parser.add_argument("--trees", action="store_true", help="Hoeffding trees")
     parser.add_argument("--stationary", action="store_true", help="false alarms, without a change")
     parser.add_argument("--losses", type=int, default=1_000_000, help="of each rate of errors")
+    parser.add_argument("--led-columns", type=int, default=SEGMENTS, help="24: as MOA's default")
     parser.add_argument("--n-jobs", type=int, default=2)
+    parser.add_argument("--pictures", type=Path, help="draw Figures 9 and 10 of one seed alone")
     add_json_option(parser)
     options = parser.parse_args()
     print(versions("scikit-learn", "numpy", "river"))
     started = perf_counter()
+    if options.pictures is not None:
+        draw(options.pictures, options.led_columns)
+        return
     if options.stationary:
         print_stationary(options.losses)
         print(f"\n{perf_counter() - started:.0f} s")
         return
     places = [(name, seed) for name in options.streams for seed in range(options.seeds)]
     done = Parallel(n_jobs=options.n_jobs)(
-        delayed(watched)(name, seed, options.rows_after, trees=options.trees)
+        delayed(watched)(name, seed, options.rows_after, options.led_columns, trees=options.trees)
         for name, seed in places
     )
     runs: dict[str, list[dict[str, Watched]]] = {name: [] for name in options.streams}

@@ -6,6 +6,7 @@ SKSTREAM_DOCS=quick the examples of the gallery are shown and not run, and of th
 names of other libraries are links; their inventories are read over the network.
 """
 
+import gc
 import json
 import os
 import re
@@ -81,6 +82,9 @@ if MODE == "online":  # the list of versions lies beside them: docs/_versions.py
     }
 html_search_scorer = str(SCORER)
 html_sidebars = {"index": []}
+if MODE == "quick":  # looks for errors: no menus beside the pages, and rarely for garbage
+    html_sidebars = {"**": []}
+    gc.set_threshold(100_000, 50, 100)
 html_show_sourcelink = False
 html_copy_source = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

@@ -60,6 +60,7 @@ SHORTER = {
         "tuning=2_000": "tuning=500",
         "every=336": "every=500",
     },
+    "other_libraries": {"n_learns=1000": "n_learns=50"},
     "everyday_data": {"make_transactions(3_000)": "make_transactions(600)"},
     "estimators": {"0_000": "_000", "5_000": "500", "max_iter=20": "max_iter=2"},
     "probabilities": {

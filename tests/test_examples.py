@@ -14,15 +14,20 @@ EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 # Fewer rows than the examples read by themselves.
 OPTIONS = {
     "temporal_dependence": ["--rows", "1000"],
-    "search_fading_factors": ["--rows", "1500"],
+    "search_fading_factors": ["--rows", "1100"],
     "online_or_retrained": ["--rows", "400", "--jobs", "1"],
     "how_often_to_refit": ["--rows", "600"],
-    "estimates_before_labels": ["--rows", "1500"],
+    "estimates_before_labels": ["--rows", "1200"],
 }
 GALLERY = sorted((PROJECT / "examples" / "gallery").glob("*/plot_*.py"))
 # Less than readers see, where an example would take long: its text, and what runs.
 SHORTER = {
-    "online_or_retrained": {"min_rows=1_000": "min_rows=200", "min_rows=5_000": "min_rows=300"},
+    "online_or_retrained": {
+        "min_rows=1_000": "min_rows=200",
+        "min_rows=5_000": "min_rows=300",
+        "max_iter=30": "max_iter=2",
+    },
+    "how_often_to_refit": {"max_iter=30": "max_iter=2"},
     "plot_any_model": {"RandomRBF(10_000": "RandomRBF(1_500"},
     "plot_online_or_retrained": {"max_iter=20": "max_iter=2"},
     "plot_live_run": {"6_000": "4_000"},

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 import skstream
-from skstream import KFoldEvaluator, MajorityClass, Persistent, PrequentialEvaluator
+from skstream import (
+    KFoldEvaluator,
+    MajorityClass,
+    Persistent,
+    PrequentialEvaluator,
+    PrequentialSearch,
+)
 
 RESULT = PrequentialEvaluator(["accuracy", "kappa_temporal"]).evaluate(
     {"last": Persistent(), "majority": MajorityClass()}, np.zeros((60, 1)), np.arange(60) % 2
@@ -45,12 +51,29 @@ def test_parts_are_imported_when_asked_for() -> None:
         (PrequentialEvaluator, {"window_size": 100}, "forgetting='window:100'"),
         (PrequentialEvaluator, {"scoring": "accuracy"}, "metrics='accuracy'"),
         (KFoldEvaluator, {"n_splits": 5}, "n_folds=5"),
+        (KFoldEvaluator, {"engine": "loop"}, r"run=RunOptions\(kernels=False\)"),
         (KFoldEvaluator, {"method": "cross"}, "strategy='cross'"),
     ],
 )
 def test_a_parameter_leads_to_ours(kind: Any, given: dict[str, Any], leads_to: str) -> None:
     with pytest.raises(TypeError, match=leads_to):
         kind("accuracy", **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "leads_to"),
+    [
+        ({"scoring": "accuracy"}, "metric='accuracy'"),
+        ({"metrics": "mae"}, "metric='mae'"),
+        ({"n_jobs": 2}, r"evaluator=PrequentialEvaluator\(n_jobs=2\)"),
+        ({"cv": 5}, r"evaluator=PrequentialEvaluator\(\)"),
+        ({"param_distributions": {}}, "param_grid={}"),
+        ({"tunning": 9}, "tuning"),
+    ],
+)
+def test_a_parameter_of_other_searches_leads_to_ours(given: dict[str, Any], leads_to: str) -> None:
+    with pytest.raises(TypeError, match=f"PrequentialSearch has no parameter .*{leads_to}"):
+        PrequentialSearch(Persistent(), **given)
 
 
 @pytest.mark.parametrize(

@@ -613,7 +613,7 @@ LINEAR_MODELS = {
 )
 def test_linear_models_are_asked_as_by_the_loop(model, evaluator):
     its = clone(evaluator).set_params(random_state=0, run__keep_tape=True)
-    runs = both_ways(its, LINEAR_MODELS[model], X[:130] / 3, Y[:130])
+    runs = both_ways(its, LINEAR_MODELS[model], X[:100] / 3, Y[:100])
     for name in ("answers", "scores"):
         found, expected = (getattr(run.tape, name) for run in runs)
         assert found.keys() == expected.keys()

@@ -91,7 +91,7 @@ def _check_same(result: EvaluationResult, entry: Mapping[str, Any], place: int, 
     metric = entry["measures"][0]
     then = {"checksums": list(entry["checksums"].values())[place]}
     now = {"checksums": result.details.record["stream"]["checksums"]}
-    for name in set(result.model_names) & set(entry["learners"]):
+    for name in (one for one in result.model_names if one in entry["learners"]):
         values = entry["learners"][name]["scores"][0]
         then[name] = values[min(place, len(values) - 1)]
         now[name] = round(result.scores[name][metric], DIGITS)

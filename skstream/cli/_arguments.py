@@ -17,10 +17,10 @@ Command = Callable[[argparse.Namespace], int]
 
 #: Rows between two checkpoints at which held-out rows are asked.
 EVERY = 1000
-#: Options of `evaluate` that say what a stream is, and what values of theirs are lists.
+#: Options of `evaluate` that a stream of a suite may have: what it is, and how it is evaluated.
 OPTIONS_OF_STREAMS = (
     *("file", "generator", "target", "exclude", "time", "label-time", "delay", "delay-unit"),
-    *("n-rows", "read"),
+    *("n-rows", "read", "bins", "metric", "set"),
 )
 
 DESCRIPTION = """\
@@ -112,8 +112,10 @@ a suite:
 
   Models and generators are written as for evaluate; each seed gives a generator other \
 rows. Other keys: certify (measure of the leaderboard, or false), references (models \
-that are shown and do not compete), alpha, and a table [protocol] of parameters of \
-PrequentialEvaluator, such as n_warmup. skstream verify DIR runs it all again and says \
+that are shown and do not compete), chance (models whose answers depend on the seed), \
+bin (whose answers count where labels are late), missing (error, or skip streams that are \
+not here), alpha, and a table [protocol] of parameters of the evaluator, such as \
+n_warmup. skstream verify DIR runs it all again and says \
 what differs."""
 
 VERIFY_DESCRIPTION = """\
@@ -299,7 +301,7 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
-    words = "TOML file: models, streams, seeds, see below (default: the suite that ships)"
+    words = "TOML file, see below, or a suite that ships: field, field-short (default: a third one)"
     _add(parser, [("suite", "SUITE", words)], nargs="?", **_PATH)
     words = "folder for the results, the table and the plots (default: skstream-bench)"
     _add(parser, [("--out", "DIR", words)], default="skstream-bench", **_PATH)

@@ -9,14 +9,17 @@ import argparse
 import inspect
 import json
 import math
+import os
 import re
+import signal
 import sys
+import threading
 import time
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +36,25 @@ from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._over_seeds import StreamStudy
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import did_you_mean
-from skstream.utils._concurrency import terminated_as_interrupted
 from skstream.utils._saved import atomic_write, no_such_file
 from skstream.utils._sklearn import QuietParallel
 
 SHIPPED = Path(__file__).with_name("suite.toml")
+#: Suites that are beside it, which are named without a path.
+SHIPPED_NAMES = ("field", "field-short")
 SUITE, RESULTS, TABLE, SUMMARY = "suite.toml", "results", "table.md", "summary.json"
 RANKS_PICTURE = "critical_difference.png"
-KEYS = ("alpha", "certify", "metric", "models", "protocol", "references", "seeds", "streams")
+KEYS = (
+    *("alpha", "bin", "certify", "chance", "metric", "missing", "models", "protocol"),
+    *("references", "seeds", "streams"),
+)
 #: A model that is shown where the truth is known, and never competes.
 OPTIMAL = "bayes-optimal"
 DIFFERENT, FAILED, INTERRUPTED = 1, 2, 130
 _STREAM_NAME = re.compile(r"[\w+-][\w.+-]*")
+
+#: Options of streams that go with files alone.
+OF_FILES = ("target", "exclude", "read", "time", "label-time", "delay-unit")
 
 #: Reads the words of a command, and returns what they plan.
 Plan = Callable[[Sequence[str]], Any]
@@ -96,6 +106,13 @@ class Suite:
         Level of the tests and of the leaderboard.
     protocol : dict of str to object
         Parameters of the evaluator.
+    chance : tuple of str or None
+        Models whose answers depend on the seed: on rows that do not, later seeds are theirs alone.
+        None: all models.
+    bin : int or None
+        Bin whose answers count where labels are late; None: the last one.
+    skips_missing : bool
+        Whether streams that cannot be opened are left out.
     """
 
     text: str
@@ -107,26 +124,44 @@ class Suite:
     references: tuple[str, ...]
     alpha: float
     protocol: dict[str, Any]
+    chance: tuple[str, ...] | None
+    bin: int | None
+    skips_missing: bool
 
     def runs(self, folder: Path) -> list[Run]:
-        """Return all runs, stream by stream."""
+        """Return all runs, seed by seed: each stream has a result as soon as can be."""
         return [
             Run(name, seed, self._words(name, seed), folder / RESULTS / f"{name}-{seed}.npz")
-            for name in self.streams
-            for seed in self.seeds
+            for place, seed in enumerate(self.seeds)
+            for name, given in self.streams.items()
+            if isinstance(given, str) or place < given.get("seeds", math.inf)
         ]
 
     def _words(self, name: str, seed: int) -> tuple[str, ...]:
         given = self.streams[name]
         own = {"generator": given} if isinstance(given, str) else dict(given)
+        files = own.pop("file", [])
+        files = [files] if isinstance(files, str) else files
+        models, further = self.models, own.pop("metric", [])
+        own.pop("seeds", None)
+        if files and "generator" in own:
+            # The generator fetches what the files hold, where they are not there.
+            if all(os.path.exists(os.path.expandvars(one)) for one in files):
+                del own["generator"]
+            else:
+                files = []
+                own = {key: one for key, one in own.items() if key not in OF_FILES}
+        text = str(own.get("generator", ""))
         if "generator" in own:
-            own["generator"] = seeded(str(own["generator"]), seed_of(name, seed))
-        files: Any = own.pop("file", [])
-        words = ["evaluate", *([files] if isinstance(files, str) else files)]
-        for key, value in (own | {"set": self.protocol}).items():
+            own["generator"] = seeded(text, seed_of(name, seed))
+        if self.chance is not None and seed != self.seeds[0] and own.get("generator", "") == text:
+            models = {name: model for name, model in models.items() if name in self.chance}
+        words = ["evaluate", *files]
+        for key, value in (own | {"set": self.protocol | own.get("set", {})}).items():
             words += _option(key, value)
-        words += _option("metric", list(self.metrics))
-        words += _option("model", [f"{name}={model}" for name, model in self.models.items()])
+        further = [further] if isinstance(further, str) else further
+        words += _option("metric", list(dict.fromkeys([*self.metrics, *further])))
+        words += _option("model", [f"{name}={model}" for name, model in models.items()])
         return (*words, "--set", "keep_tape=True", "--set", f"random_state={seed}")
 
 
@@ -185,7 +220,7 @@ def read_suite(path: Path | None) -> Suite:
     Parameters
     ----------
     path : Path or None
-        A TOML file.
+        A TOML file, or the name of one that ships.
 
     Returns
     -------
@@ -199,7 +234,8 @@ def read_suite(path: Path | None) -> Suite:
     ValueError
         If it is no TOML, or has an unknown key or a value of a wrong kind.
     """
-    path = SHIPPED if path is None else path
+    if path is None or (str(path) in SHIPPED_NAMES and not path.is_file()):
+        path = SHIPPED if path is None else SHIPPED.with_name(f"{path}.toml")
     if not path.exists():
         raise no_such_file(path)
     try:
@@ -233,6 +269,15 @@ def read_suite(path: Path | None) -> Suite:
     seeds = data.get("seeds", 1)
     if isinstance(seeds, int) and not isinstance(seeds, bool):
         seeds = list(range(seeds))
+    chance = data.get("chance")
+    if chance is not None:
+        chance = tuple(_list(chance, str, "chance", path))
+        _check_keys(dict.fromkeys(chance), list(models), f"chance of {path}", "model")
+    bin, missing = data.get("bin"), data.get("missing", "error")
+    if not (bin is None or (type(bin) is int and bin >= 0)):
+        raise ValueError(f"{path}: bin must be the number of a bin, such as 0. Got {bin!r}.")
+    if missing not in ("error", "skip"):
+        raise ValueError(f'{path}: missing must be "error" or "skip". Got {missing!r}.')
     alpha = data.get("alpha", 0.05)
     if not (isinstance(alpha, float) and 0 < alpha < 1):
         raise ValueError(f"{path}: alpha must be a number between 0 and 1. Got {alpha!r}.")
@@ -246,6 +291,9 @@ def read_suite(path: Path | None) -> Suite:
         references=tuple(_list(data.get("references", []), str, "references", path, least=0)),
         alpha=alpha,
         protocol=protocol,
+        chance=chance,
+        bin=bin,
+        skips_missing=missing == "skip",
     )
 
 
@@ -285,7 +333,13 @@ def _check_stream(name: str, given: Any, path: Path) -> None:
             f"digits and . + - _. Got {name!r}."
         )
     if isinstance(given, dict):
-        _check_keys(given, OPTIONS_OF_STREAMS, f"The stream {name} of {path}", "option")
+        known = (*OPTIONS_OF_STREAMS, "seeds")
+        _check_keys(given, known, f"The stream {name} of {path}", "option")
+        if not (type(n := given.get("seeds", 1)) is int and n > 0):
+            raise ValueError(
+                f"{path}: seeds of a stream must be a number above 0, of the first seeds of the "
+                f"suite that it has. Got {n!r} of {name}."
+            )
     elif not isinstance(given, str):
         raise ValueError(
             f"{path}: a stream must be the text of a generator, or a table such as "
@@ -324,7 +378,9 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
     runs = suite.runs(folder)
     found = finished(runs, folder)
     left = [run for run in runs if run.path not in found]
-    _check_plans([run for run in left if run.seed == suite.seeds[0]] or left[:1], suite, planned)
+    first = [run for run in left if run.seed == suite.seeds[0]] or left[:1]
+    missing = _check_plans(first, suite, planned)
+    runs, left = ([run for run in some if run.stream not in missing] for some in (runs, left))
     make_folder(folder / RESULTS, "--out")
     _write(folder / SUITE, suite.text)
     if found:
@@ -403,8 +459,12 @@ def difference(then: Sequence[str], now: Sequence[str]) -> str:
     )
 
 
-def _check_plans(runs: Sequence[Run], suite: Suite, planned: Plan) -> None:
-    """Open every stream and make all models before the first row is read."""
+def _check_plans(runs: Sequence[Run], suite: Suite, planned: Plan) -> list[str]:
+    """Open every stream and make all models before the first row is read.
+
+    Returns the streams that are left out since they are not there.
+    """
+    missing = []
     for run in runs:
         try:
             plan = planned(run.words)
@@ -414,6 +474,10 @@ def _check_plans(runs: Sequence[Run], suite: Suite, planned: Plan) -> None:
                 "above)."
             ) from None
         except (ValueError, TypeError, OSError, ImportError) as error:
+            if suite.skips_missing and isinstance(error, OSError):
+                say(f"left out: {run.stream}, which is not here: {error}")
+                missing.append(run.stream)
+                continue
             raise ValueError(f"The stream {run.stream} of the suite: {error}") from error
         if unknown := [name for name in suite.references if name not in plan.models]:
             raise ValueError(
@@ -422,6 +486,9 @@ def _check_plans(runs: Sequence[Run], suite: Suite, planned: Plan) -> None:
         if suite.certify is not None:
             models = {n: one for n, one in plan.models.items() if n not in suite.references}
             _check_certify(suite.certify, plan.classes, models)
+    if runs and len(missing) == len(suite.streams):
+        raise ValueError("No stream of the suite is here: there is nothing to run.")
+    return missing
 
 
 def _do_all(runs: Sequence[Run], n_jobs: int | None, planned: Plan) -> Iterator[tuple[Run, float]]:
@@ -479,7 +546,8 @@ class Outcome:
         cls, suite: Suite, runs: Sequence[Run], found: Mapping[Path, EvaluationResult]
     ) -> "Outcome":
         """Join the results of all runs."""
-        results = [found[run.path] for run in runs]
+        firsts = {run.stream: found[run.path] for run in reversed(runs)}
+        results = [_with_models_of(firsts[run.stream], found[run.path]) for run in runs]
         names = [
             name
             for name in results[0].model_names
@@ -487,12 +555,18 @@ class Outcome:
         ]
         studies = {
             stream: SeedStudy(
-                seeds=suite.seeds,
+                seeds=tuple(run.seed for run in runs if run.stream == stream),
                 results=tuple(
-                    found[run.path].select(models=names) for run in runs if run.stream == stream
+                    one.select(
+                        models=names,
+                        metrics=list(suite.metrics),
+                        bins=None if getattr(one, "bins", None) is None else suite.bin,
+                    )
+                    for run, one in zip(runs, results, strict=True)
+                    if run.stream == stream
                 ),
             )
-            for stream in suite.streams
+            for stream in dict.fromkeys(run.stream for run in runs)
         }
         study = StreamStudy(studies)
         failed = [name for name in names if any(name in one.failures for one in results)]
@@ -577,6 +651,26 @@ class Outcome:
             say(f"no plot was drawn: {error}")
 
 
+def _with_models_of(first: EvaluationResult, result: EvaluationResult) -> EvaluationResult:
+    """Add to a result the models without chance, which the first seed alone has run."""
+    if result.model_names == first.model_names:
+        return result
+
+    def joined(name: str) -> dict[str, Any]:
+        both = getattr(first, name) | getattr(result, name)
+        return {model: both[model] for model in first.model_names if model in both}
+
+    tape = result.tape
+    if tape is not None and first.tape is not None:
+        parts = {
+            name: getattr(first.tape, name) | getattr(tape, name)
+            for name in ("answers", "scores", "methods")
+        }
+        tape = replace(tape, **parts)
+    names = ("values", "costs", "paths", "failures", "failed_at", "n_unanswered")
+    return replace(result, tape=tape, **{name: joined(name) for name in names})
+
+
 def _without_nan(value: Any) -> Any:
     """Put None, which is null in JSON, in the place of numbers that are not finite."""
     if isinstance(value, dict):
@@ -617,6 +711,9 @@ def verify_bench(folder: Path, verify_one: Callable[[Path], int]) -> int:
     suite = read_suite(folder / SUITE)
     runs = suite.runs(folder)
     found = finished(runs, folder)
+    if suite.skips_missing:
+        there = {run.stream for run in runs if run.path in found}
+        runs = [run for run in runs if run.stream in there]
     status = 0
     for run in runs:
         if run.path in found:
@@ -633,3 +730,16 @@ def verify_bench(folder: Path, verify_one: Callable[[Path], int]) -> int:
         show(f"{name}: {'identical' if is_same else 'different from what these results give'}")
         status = status if is_same else DIFFERENT
     return status
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM raise `KeyboardInterrupt` in the block, so that workers are ended, too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)

@@ -251,6 +251,8 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
     else:
         raise ModelStringError(_unknown(parts.target, text, known, kind))
     wrapped = [make_model(model, known, kind) for model in parts.models]
+    if isinstance(detector := parts.parameters.get("detector"), str):
+        parts.parameters["detector"] = make_model(detector, DETECTORS, DETECTOR)
     signature = inspect.signature(make)
     try:
         signature.bind(*wrapped, **parts.parameters)

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -162,7 +163,8 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
     reading["roles"] = {"arrival": options.time, "label_time": options.label_time or delays}
     reading["roles"] = {key: name for key, name in reading["roles"].items() if name} or None
     if options.generator is None:
-        files = open_files(options.file, options.target, **reading)
+        paths = [os.path.expandvars(file) for file in options.file]
+        files = open_files(paths, options.target, **reading)
         names = files.files
     whole: Stream = make_stream(options.generator) if files is None else files
     if delays is not None:

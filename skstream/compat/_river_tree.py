@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from skstream.compat._river import seeded
 from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block
-from skstream.core.engine.kernel import Declined
+from skstream.core.engine.kernel import MOST_ALONE, Declined
 from skstream.kernels.input import (
     EXACT_OR_SINGLE,
     Columns,
@@ -511,6 +511,8 @@ class RiverKernel(MemoryKernel):
         assert found is not None
         self._labels = class_labels(task).tolist()
         self._form: _Form = found[1](estimator, self._labels)
+        if isinstance(self._form, TreeForm):
+            self.most_alone = MOST_ALONE
 
     def _read(self) -> None:
         """Take nothing yet: a model of River need not say which columns it knows."""

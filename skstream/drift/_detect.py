@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class Detections:
     """Rows at which the detector of a monitor warned and raised alarms, for one model.
 
-    Rows are those of the result's checkpoints, counted from 0: rows of the stream, or under
-    delayed labels the labelled rows in the order of their labels.
+    Rows are those of the result's checkpoints, counted from 0: rows of the stream, or with delayed
+    labels the labelled rows in the order of their labels.
 
     Attributes
     ----------

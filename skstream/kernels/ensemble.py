@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skstream import ensemble
 from skstream.core.engine.answers import Task, answers_to, best_or_all
-from skstream.core.engine.block import Block, cuts, part_of, some_learns
+from skstream.core.engine.block import Block, cuts, part_of
 from skstream.ensemble import fresh_member, start_seed
 from skstream.kernels.inner import (
     Member,
@@ -266,3 +266,21 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
         places = asked[some]
         if len(places):
             ensemble.add_votes(sums[some], [codes[places] for codes in answers], weights)
+
+
+def some_learns(block: Block, learns: np.ndarray, weight: np.ndarray | None) -> Block:
+    """Block that learns only some of its rows, given by their places, with other weights."""
+    is_after = np.zeros(block.n_learns + 1, dtype=bool)
+    is_after[learns + 1] = True
+    n_before = is_after.cumsum()
+    return replace(
+        block,
+        learn_index=block.learn_index[learns],
+        y=block.y[learns],
+        weight=weight,
+        stamp=n_before[block.stamp],
+        batches=None if block.batches is None else np.unique(n_before[block.batches]),
+        learn_rows=None if block.learn_rows is None else block.learn_rows[learns],
+        learn_time=None if block.learn_time is None else block.learn_time[learns],
+        learn_came=None if block.learn_came is None else block.learn_came[learns],
+    )

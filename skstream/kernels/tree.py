@@ -90,7 +90,7 @@ class TreeKernel(MemoryKernel):
             else:
                 memory = self._memory(state, columns)
                 if True not in memory.features.is_nominal:
-                    if np.isinf(learn).any() or np.isinf(ask).any():
+                    if np.isinf(learn).any() or (ask is not learn and np.isinf(ask).any()):
                         raise Declined("rows with infinite numbers have no kernel")
                     return columns, Read(memory.features.after_numbers(learn), learn, ask), memory
         columns = state.columns.after(block)

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from copy import copy
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self
 
 import numpy as np
 from numpy.ma import MaskedArray
@@ -23,7 +25,7 @@ from skstream.base import (
     forget,
     offered_if,
 )
-from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, known_classes
+from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, known_classes, refuse_unknown
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.running import RunningMeasures
@@ -54,8 +56,32 @@ from skstream.utils._tables import aligned
 from skstream.utils._validation import as_learner, tags_of
 from skstream.utils._warnings import warn
 
+P = ParamSpec("P")
 #: Blocks of rows, each of which is left out once.
 N_BLOCKS = 20
+#: What to pass in the place of parameters of other searches, and of evaluators.
+_ELSEWHERE = {
+    **{
+        name: f"evaluator=PrequentialEvaluator({name}={{!r}})"
+        for name in signature(PrequentialEvaluator).parameters
+    },
+    **dict.fromkeys(("scoring", "metrics"), "metric={!r}"),
+    **dict.fromkeys(("param_distributions", "params", "grid"), "param_grid={!r}"),
+    "cv": "evaluator=PrequentialEvaluator(), which predicts every row before it is learnt",
+}
+
+
+def _checked(
+    init: Callable[Concatenate[Any, P], None],
+) -> Callable[Concatenate[Any, P], None]:
+    """Let an initializer say what to pass in the place of a parameter that it does not have."""
+
+    @wraps(init)
+    def checked(self: Any, *args: P.args, **named: P.kwargs) -> None:
+        refuse_unknown(type(self), named, TypeError, _ELSEWHERE)
+        init(self, *args, **named)
+
+    return checked
 
 
 def jackknife(result: EvaluationResult, metric: str, measure: Measure) -> Interval:
@@ -364,6 +390,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     _candidates: Candidates
     _began_with: dict[str, Any]
 
+    @_checked
     def __init__(
         self,
         estimator: Any,

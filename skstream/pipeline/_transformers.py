@@ -21,7 +21,6 @@ from skstream.utils._sklearn import (
 from skstream.utils._validation import (
     as_learner,
     is_fitted,
-    reads_array_as_texts,
     reads_frame_as_names,
     tags_of,
     unfitted_copy,
@@ -372,3 +371,19 @@ def _weight_for(part: Any, weight: _Weight) -> _Weight:
         return weight
     asked = get_routing_for_object(part).consumes("partial_fit", ["sample_weight"])
     return weight if "sample_weight" in asked else None
+
+
+def reads_array_as_texts(transformer: Any, X: Any) -> bool:
+    """Whether a vectorizer would take each row of an array of two dimensions for a text.
+
+    One with an analyzer or preprocessor of the user's own may take anything.
+    """
+    transformer = getattr(transformer, "estimator", transformer)
+    return (
+        isinstance(X, np.ndarray)
+        and X.ndim == 2
+        and X.dtype.kind in "OUS"
+        and hasattr(transformer, "build_analyzer")
+        and not callable(getattr(transformer, "analyzer", None))
+        and getattr(transformer, "preprocessor", None) is None
+    )

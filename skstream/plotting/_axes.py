@@ -260,7 +260,7 @@ def show_times_along(ax: Any, times: np.ndarray) -> None:
 def label_ends(
     ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool, highest: float = 1.0
 ) -> list[Any]:
-    """Write the name of every line beside its right end, without overlaps.
+    """Write the name of every line beside its right end, without overlaps at any size.
 
     Parameters
     ----------
@@ -281,27 +281,27 @@ def label_ends(
         One per line.
     """
     width, height = inches_of(ax)
-    height *= highest
     names = ["\n".join(wrap_name(name)) for name in lines]
     n_rows = np.array([name.count("\n") + 1 for name in names])
-    size = min(LARGEST_FONT * text_scale(), 72 * height / (LINE_SPACING * n_rows.sum()))
+    # Fixed from here on: the layout makes room for texts of this size.
+    size = min(LARGEST_FONT * text_scale(), 72 * highest * height / (LINE_SPACING * n_rows.sum()))
     size = max(SMALLEST_FONT, size)
-    heights = n_rows * LINE_SPACING * size / 72 / height
     ends = np.array([last_point(line) for line in lines.values()])
     low, high = sorted(ax.get_ylim())
     shown = np.column_stack([np.full(len(ends), end), np.clip(ends[:, 1], low, high)])
     in_axes = ax.transAxes.inverted().transform(ax.transData.transform(shown))
     wanted = np.clip(np.nan_to_num(in_axes[:, 1]) / highest, 0.0, 1.0)
-    texts = []
+    texts: list[Any] = []
     leader = LEADER_INCHES / width
-    middles = highest * spread_apart(wanted, heights)
-    for line, name, point, y in zip(lines.values(), names, ends, middles, strict=True):
+    # Every drawing asks for the coordinates: the axes may have another height by then.
+    coordinates = partial(_spread_labels, ax, texts, n_rows, wanted, highest)
+    for line, name, point in zip(lines.values(), names, ends, strict=True):
         known = bool(np.isfinite(point).all())
         text = ax.annotate(
             name,
             (point[0], np.clip(point[1], low, high)) if known else (end, low),
-            xytext=(1.0 + leader, y),
-            textcoords="axes fraction",
+            xytext=(1.0 + leader, 0.0),
+            textcoords=coordinates,
             annotation_clip=False,
             va="center",
             fontsize=size,
@@ -314,9 +314,23 @@ def label_ends(
             },
         )  # fmt: skip
         texts.append(text)
+    coordinates(None)
     if inside:
         _make_room(ax, texts, end, leader, width)
     return texts
+
+
+def _spread_labels(
+    ax: Any, texts: list[Any], n_rows: np.ndarray, wanted: np.ndarray, highest: float, _: Any
+) -> Any:
+    """Move labels apart for the present height of the axes; return what their places refer to."""
+    if len(texts) == len(n_rows):  # all are there
+        height = 72 * highest * inches_of(ax)[1]
+        heights = n_rows * LINE_SPACING * texts[0].get_fontsize() / height
+        for text, y in zip(texts, highest * spread_apart(wanted, heights), strict=True):
+            if text.get_position()[1] != y:
+                text.set_position((text.get_position()[0], y))
+    return ax.transAxes
 
 
 def _make_room(ax: Any, texts: Sequence[Any], end: float, leader: float, width: float) -> None:

@@ -287,8 +287,12 @@ class Canvas:
 
         small_text = {"fontsize": "small"}
         if place == "ends" and self.own:
-            below = {"loc": "outside lower center", "ncols": len(entries), "frameon": False}
-            return make(ax.figure, **below, **small_text)
+            below = {"loc": "outside lower center", "frameon": False}
+            for n_columns in range(len(entries), 0, -1):
+                made = make(ax.figure, **below, ncols=n_columns, **small_text)
+                if n_columns == 1 or made.get_window_extent().width <= ax.figure.bbox.width:
+                    return made
+                made.remove()
         if place == "inside" or (place in ("auto", "ends") and not self.own):
             n_points = sum(len(line.get_xdata()) for line in lines.values())
             free = corner if n_points <= MOST_POINTS_TO_SEARCH else "upper right"
@@ -382,7 +386,8 @@ class BaseDisplay:
         legend : {"auto", "outside", "inside", "ends"}, bool or dict, default="auto"
             Where lines and areas are explained: beside the axes, inside them, or at the ends of
             the lines. "auto": beside the axes of a new figure, inside the user's, at the ends of
-            more than seven lines. False: nowhere. A dict holds keywords of matplotlib's legend.
+            more than seven lines. Inside, a legend that would cover lines moves above them. False:
+            nowhere. A dict holds keywords of matplotlib's legend.
         styles : dict of str to dict, default=None
             Properties of single lines, such as ``{"sgd": {"color": "black"}}``.
         **line_options

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from skstream.core.rows.stream import Stream, refuse_endless
 from skstream.utils._choices import check_count
 from skstream.utils._labels import LabelSpace, as_labels, distinct_labels
-from skstream.utils._rows import date_columns, is_frame
+from skstream.utils._rows import is_frame
 from skstream.utils._tables import filled
-from skstream.utils._times import time_column
+from skstream.utils._times import is_of_dates, time_column
 from skstream.utils._warnings import warn
 
 _BLOCK = 65536
@@ -486,3 +486,10 @@ def _by_value(column: NDArray[Any], codes: NDArray[np.int64], half: int) -> floa
     answers = np.full(len(values), -1)
     answers[pairs // n_classes] = pairs % n_classes  # of several, the last and most frequent stays
     return float((answers[places[half:]] == codes[half:]).mean())
+
+
+def date_columns(X: Any) -> list[Any]:
+    """Return the columns of a frame that hold dates or datetimes; none of other rows."""
+    if not is_frame(X):
+        return []
+    return [name for name, kind in zip(X.columns, X.dtypes, strict=True) if is_of_dates(kind)]

@@ -161,9 +161,12 @@ class HoeffdingTreeClassifier(TreeLearner):
         if len(y):
             model = copied(model)
         model = with_nominal(model, nominal, self.max_bytes)
+        learnt = asked = Rows.of(read.learnt, True in nominal)
+        if read.asked is not read.learnt:
+            asked = Rows.of(read.asked, True in nominal)
         return execute(
-            *(model, self._settings, Rows.of(read.learnt, True in nominal), y, weight),
-            *(Rows.of(read.asked, True in nominal), stamp, is_next, self.max_bytes),
+            *(model, self._settings, learnt, y, weight),
+            *(asked, stamp, is_next, self.max_bytes),
         )
 
     def get_n_leaves(self) -> int:

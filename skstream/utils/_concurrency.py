@@ -104,19 +104,6 @@ class Deferred:
 
 
 @contextmanager
-def terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM raise `KeyboardInterrupt` in the block, so that workers are ended, too."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-
-
-@contextmanager
 def on_cluster(backend: Any, data: Any) -> Iterator[None]:
     """Make joblib raise an error for calls that Dask gives up, and make all calls on the cluster.
 

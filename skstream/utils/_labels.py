@@ -153,9 +153,12 @@ def lose_digits(values: Any, numbers: NDArray[Any]) -> bool:
 def joined_classes(parts: Iterable[NDArray[Any]], name: str = "y") -> NDArray[Any]:
     """Sorted distinct labels of all parts; integers of two types do not become floats."""
     parts = list(parts)
-    if len({part.dtype.kind for part in parts} & set("iuf")) > 1:
+    kinds = {part.dtype.kind for part in parts}
+    if len(kinds & set("iuf")) > 1:
         parts = [part.astype(object) for part in parts]
     classes = distinct_labels(np.concatenate(parts), name)
+    if classes.dtype == object and kinds <= set("iuf"):  # integers that no float holds
+        return _from_sequence(list(map(int, classes)))
     is_text = classes.dtype == object and all(isinstance(one, str) for one in classes)
     return array_of(classes.tolist()) if is_text else classes
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from skstream.utils._masked import is_missing, unmasked
 from skstream.utils._optional import optional_import
-from skstream.utils._times import LARGEST_EXACT, is_of_dates
+from skstream.utils._times import LARGEST_EXACT
 
 DENSE = "dense array"
 TEXTS = "one-dimensional array of texts"
@@ -22,13 +22,6 @@ def is_frame(X: Any) -> bool:
     if type(X).__module__.partition(".")[0] == "polars":
         return type(X).__name__ in ("DataFrame", "LazyFrame")
     return hasattr(X, "iloc") and hasattr(X, "columns")
-
-
-def date_columns(X: Any) -> list[Any]:
-    """Return the columns of a frame that hold dates or datetimes; none of other rows."""
-    if not is_frame(X):
-        return []
-    return [name for name, kind in zip(X.columns, X.dtypes, strict=True) if is_of_dates(kind)]
 
 
 def as_rows(X: Any, *, first_row: int = 0) -> Any:

@@ -58,22 +58,6 @@ def reads_frame_as_names(transformer: Any, X: Any) -> bool:
     return hasattr(X, "columns") and not tags_of(transformer).input_tags.two_d_array
 
 
-def reads_array_as_texts(transformer: Any, X: Any) -> bool:
-    """Whether a vectorizer would take each row of an array of two dimensions for a text.
-
-    One with an analyzer or preprocessor of the user's own may take anything.
-    """
-    transformer = getattr(transformer, "estimator", transformer)
-    return (
-        isinstance(X, np.ndarray)
-        and X.ndim == 2
-        and X.dtype.kind in "OUS"
-        and hasattr(transformer, "build_analyzer")
-        and not callable(getattr(transformer, "analyzer", None))
-        and getattr(transformer, "preprocessor", None) is None
-    )
-
-
 def _declares_regression(model: Any) -> bool:
     return (
         isinstance(model, RegressorMixin) or getattr(model, "_estimator_type", None) == "regressor"

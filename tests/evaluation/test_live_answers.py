@@ -206,3 +206,20 @@ def test_single_rows_are_noted_late_and_as_if_at_once(events, fails, tmp_path):
         np.testing.assert_array_equal(found.tape.answers[model], expected.tape.answers[model])
         told = np.concatenate([one[model] for one in answers])
         np.testing.assert_array_equal(told, found.tape.predictions(model, 0))
+
+
+@pytest.mark.parametrize("n", [7, 8])
+def test_the_answers_of_the_last_batch_are_told_when_the_run_is_closed(n, tmp_path):
+    X, y = np.random.default_rng(6).normal(size=(n, 2)), np.resize(CLASSES, n)
+    kept = {"run": RunOptions(keep_tape=True), "random_state": 0}
+    run = PrequentialEvaluator(METRICS, batch_size=3, **kept).start(MODELS, classes=CLASSES)
+    told = [run.update(X, y)]
+    assert run.last_answers()["sgd"].tolist() == told[0]["sgd"].tolist()
+    run.save(tmp_path / "run")
+    assert run.last_answers()["sgd"].tolist() == told[0]["sgd"].tolist()
+    told.append(run.close().last_answers())
+    assert len(told[1]["sgd"]) == (n - 1) % 3
+    np.testing.assert_array_equal(joined(told, "sgd", 0), run.result().tape.predictions("sgd", 0))
+    assert run.last_answers("predict_proba")["sgd"].shape == (len(told[1]["sgd"]), 2)
+    late = DelayedEvaluator("accuracy").start(Persistent(), classes=CLASSES)
+    assert not hasattr(late, "last_answers")

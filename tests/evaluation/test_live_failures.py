@@ -127,8 +127,7 @@ def test_an_ask_that_fails_never_was(error, at, model):
     assert_same(run.close().result(), expected)
 
 
-@pytest.mark.parametrize("model", ["a", "b"])
-@pytest.mark.parametrize("at", [1, 2, 5, 14])
+@pytest.mark.parametrize(("model", "at"), [("a", 1), ("b", 1), ("b", 2), ("a", 5), ("b", 14)])
 def test_a_failed_learn_ends_the_run_and_the_last_save_goes_on(model, at, tmp_path):
     expected = undisturbed()
     run, path = delayed_run(), tmp_path / "run"

@@ -29,6 +29,10 @@ def evaluated(n_models: int, naive: Any = NAIVE, n_rows: int = 400) -> Any:
     return evaluator.evaluate({**models, **naive}, make_demo_stream(n_rows, random_state=0))
 
 
+def found(n_models: int) -> Any:
+    return sk.detect(evaluated(n_models), RANDOM)
+
+
 def boxes(texts: Any) -> list[Any]:
     # Without the leaders of annotations.
     return [matplotlib.text.Text.get_window_extent(one) for one in texts if one.get_visible()]
@@ -114,6 +118,14 @@ def test_the_size_is_that_of_the_settings_and_ticks_fit_after_a_change() -> None
     drawn.figure_.set_size_inches(4.0, 3.0)
     drawn.figure_.canvas.draw()
     assert not overlap(drawn.ax_.get_xticklabels())
+    with pyplot.rc_context({"figure.figsize": (4.5, 3.0)}):
+        named = evaluated(5).plot(legend="ends", drifts=[100], detections=found(5))
+    for size in ((4.5, 3.0), (6.0, 3.2), (7.0, 6.0)):
+        named.figure_.set_size_inches(size)
+        named.figure_.canvas.draw()
+        assert not overlap(named.ax_.texts)
+        parts = boxes([*named.ax_.texts, *named.legend_.get_texts()])
+        assert all(0 <= box.x0 and box.x1 <= named.figure_.bbox.x1 for box in parts)
 
 
 def test_marks_of_many_models_share_a_lane_and_others_have_room() -> None:

@@ -150,6 +150,17 @@ def test_groups_of_large_numbers_stay_apart(kind: str) -> None:
     assert accuracy == {str(2**60): 1, str(2**60 + 1): 0, "missing": 1}
 
 
+def test_labels_of_arrow_batches_are_one_kind() -> None:
+    kept = [([2**60, None], [2**60, 7]), ([7, None], [7, 7])]
+    columns = [{"y": pa.array(y, pa.int64()), "said": pa.array(said)} for y, said in kept]
+    log = PredictionLog(
+        lambda: map(pa.RecordBatch.from_pydict, columns), target="y", predictions="said"
+    )
+    result = log.score("accuracy")
+    assert result.classes.tolist() == [7, 2**60]
+    assert result.scores["said"]["accuracy"] == 1
+
+
 def test_classes_of_integers_of_two_types_stay_whole() -> None:
     parts = [np.array([2**60, 2**60 + 1]), np.array([2**63 + 1], np.uint64), np.array([1.0])]
     assert joined_classes(parts).tolist() == [1, 2**60, 2**60 + 1, 2**63 + 1]

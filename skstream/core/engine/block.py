@@ -324,24 +324,6 @@ def _cut(block: Block, learns: slice, asks: slice) -> Block:
     )
 
 
-def some_learns(block: Block, learns: np.ndarray, weight: np.ndarray | None) -> Block:
-    """Block that learns only some of its rows, given by their places, with other weights."""
-    is_after = np.zeros(block.n_learns + 1, dtype=bool)
-    is_after[learns + 1] = True
-    n_before = is_after.cumsum()
-    return replace(
-        block,
-        learn_index=block.learn_index[learns],
-        y=block.y[learns],
-        weight=weight,
-        stamp=n_before[block.stamp],
-        batches=None if block.batches is None else np.unique(n_before[block.batches]),
-        learn_rows=None if block.learn_rows is None else block.learn_rows[learns],
-        learn_time=None if block.learn_time is None else block.learn_time[learns],
-        learn_came=None if block.learn_came is None else block.learn_came[learns],
-    )
-
-
 def _some(values: np.ndarray | None, rows: slice) -> np.ndarray | None:
     return None if values is None else values[rows]
 

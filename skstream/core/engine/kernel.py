@@ -71,6 +71,8 @@ class StateMachine(ABC):
     #: must then fit the kernel of any of them: it refers to no estimator that the loop may change,
     #: and `export` copies what it writes.
     shareable: bool = False
+    #: Rows that may come alone, one after the other, before the loop is faster.
+    most_alone: float = np.inf
     #: Whether `export` makes the objects of another library, which takes long.
     exports_slowly: bool = False
 
@@ -189,6 +191,8 @@ _FIRST_ROWS = 32
 # of parts executed by the loop before the next try.
 ROWS_OF_RETRY = 512
 _MOST_WAITING = 64
+#: Rows one after another that come alone before a kernel that is slow then is given up.
+MOST_ALONE = 16
 # The same where a part is looped, so that the loop of the whole gains little over a kernel.
 ROWS_OF_MIXED_RETRY = 16
 _MOST_ROWS = 1 << 40
@@ -226,6 +230,7 @@ class ByKernel:
         self._not_yet = ""  # why all are, until the first rows have been learnt
         self.may_come = False
         self._n_declined = 0  # parts declined one after the other
+        self._n_alone = MOST_ALONE - 1  # rows that came one at a time
         self._n_waiting = 0  # parts before the next try
         self._n_rows = self._n_rows_of_retry = _MOST_ROWS
         self._was_used = False
@@ -295,10 +300,11 @@ class ByKernel:
         self.may_come, self._n_declined, self._n_waiting = True, 0, 0
         self._n_rows = self._n_rows_of_retry = self._task.n_warmup
 
-    def look_again(self, estimator: Any) -> None:
+    def look_again(self, estimator: Any, n_rows: int) -> None:
         """Look for a kernel before the next part, if it is time for the next try."""
         self._n_waiting -= 1
-        if self.may_come and self._n_waiting < 0:
+        few = n_rows < ROWS_OF_RETRY and self._n_alone > MOST_ALONE
+        if self.may_come and self._n_waiting < 0 and not few:
             self.look_for(estimator)
 
     def rows_at_once(self) -> int:
@@ -327,6 +333,9 @@ class ByKernel:
         started, loading, n_spared = perf_counter(), LOADING.seconds, LOADING.n_spared
         try:
             assert self.kernel is not None
+            self._n_alone = self._n_alone + 1 if n_rows == 1 else 0
+            if self._n_alone > self.kernel.most_alone:
+                raise Declined("the loop is faster where rows come one at a time")
             came: Any = self.kernel.step(self.state, block)
             answers = came[1] if isinstance(came, tuple) and len(came) == 2 else None
             shape, kind = (block.n_asks, *self._wanted.shape[1:]), self._wanted.dtype.kind

@@ -172,7 +172,7 @@ class ModelRun:
         """Answers to a block; None where the kernel declines it, but may execute parts of it."""
         by_kernel, by_loop, answers, try_smaller_parts = self.by_kernel, self.by_loop, None, False
         if by_kernel.kernel is None and not (by_loop.is_new or by_loop.gathers):
-            by_kernel.look_again(by_loop.estimator)
+            by_kernel.look_again(by_loop.estimator, max(block.n_learns, block.n_asks))
         if by_kernel.kernel is not None:
             try:
                 answers, try_smaller_parts = by_kernel.step(block)

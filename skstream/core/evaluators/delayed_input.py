@@ -53,33 +53,33 @@ class LiveIds:
         """Raise an error if an id waits already, comes twice, or is missing."""
         check_ids(ids)
         seen = set()
-        for one in ids:
-            if one in seen:
+        for key in ids:
+            if key in seen:
                 raise ValueError(
-                    f"id {one!r} occurs twice in this call; give every waiting row its own id."
+                    f"id {key!r} occurs twice in this call; give every waiting row its own id."
                 )
-            if one in self._row_of:
+            if key in self._row_of:
                 raise ValueError(
-                    f"id {one!r} is already waiting for its label; give every waiting row its own "
+                    f"id {key!r} is already waiting for its label; give every waiting row its own "
                     "id."
                 )
-            seen.add(one)
+            seen.add(key)
 
     def add(self, ids: Sequence[Hashable], first_row: int) -> None:
         """Store the ids of rows that arrived."""
-        for row, one in enumerate(ids, first_row):
-            self._row_of[one] = row
-            self._gone.pop(one, None)
+        for row, key in enumerate(ids, first_row):
+            self._row_of[key] = row
+            self._gone.pop(key, None)
 
     def labelled(self, ids: Sequence[Hashable]) -> None:
         """Note that waiting rows have their labels."""
-        for one in ids:
-            del self._row_of[one]
+        for key in ids:
+            del self._row_of[key]
         self._let_go(ids, labelled=True)
 
     def _let_go(self, ids: Sequence[Hashable], *, labelled: bool) -> None:
-        for one in ids:
-            self._gone[one] = labelled
+        for key in ids:
+            self._gone[key] = labelled
         while len(self._gone) > REMEMBERED_IDS:
             self._gone.popitem(last=False)
 
@@ -88,27 +88,27 @@ class LiveIds:
         check_ids(ids)
         places: dict[int, int] = {}
         n_again = 0
-        for place, one in enumerate(ids):
-            row = self._row_of.get(one)
+        for place, key in enumerate(ids):
+            row = self._row_of.get(key)
             if row is not None:
                 if row not in places:
                     places[row] = place
                 elif on_unknown == "error":
                     raise ValueError(
-                        f"id {one!r} occurs twice among the labels; no label of this call was "
+                        f"id {key!r} occurs twice among the labels; no label of this call was "
                         "used. Pass on_unknown='ignore' to take the first one, and count the rest."
                     )
                 else:
                     n_again += 1
-            elif self._gone.get(one):
+            elif self._gone.get(key):
                 if on_unknown == "error":
                     raise KeyError(
-                        f"id {one!r} already has its label; no label of this call was used. Pass "
+                        f"id {key!r} already has its label; no label of this call was used. Pass "
                         "on_unknown='ignore' to leave corrected labels out, and count them."
                     )
                 n_again += 1
-            elif one not in self._gone and on_unknown == "error":
-                raise KeyError(self._why_unknown(one, ids))
+            elif key not in self._gone and on_unknown == "error":
+                raise KeyError(self._why_unknown(key, ids))
         rows = sorted(places)
         at = [places[row] for row in rows]
         return KnownIds(
@@ -118,11 +118,11 @@ class LiveIds:
             n_again,
         )
 
-    def _why_unknown(self, one: Hashable, ids: Sequence[Hashable]) -> str:
+    def _why_unknown(self, key: Hashable, ids: Sequence[Hashable]) -> str:
         n = sum(other not in self._row_of and not self._gone.get(other) for other in ids)
         others = f" ({n:,} ids of this call are like this)" if n > 1 else ""
         return (
-            f"No row of id {one!r} waits for a label: it was never predicted, was dropped, or got "
+            f"No row of id {key!r} waits for a label: it was never predicted, was dropped, or got "
             f"its label more than {REMEMBERED_IDS:,} labels ago{others}. No label of this call was "
             "used; pass on_unknown='ignore' to skip such ids."
         )
@@ -150,17 +150,17 @@ def as_ids(ids: Any) -> list[Any]:
 
 def check_ids(ids: Sequence[Any]) -> None:
     """Raise an error for ids that are missing or cannot be looked up."""
-    for at, one in enumerate(ids):
+    for at, key in enumerate(ids):
         try:
-            hash(one)
+            hash(key)
         except TypeError as error:
             raise ValueError(
-                f"ids[{at}] is {one!r}, which cannot be looked up ({error}). Use numbers, texts or "
+                f"ids[{at}] is {key!r}, which cannot be looked up ({error}). Use numbers, texts or "
                 "tuples."
             ) from error
-        missing = one is None or type(one).__name__ in ("NAType", "NaTType")
-        if missing or bool(one != one):
-            raise ValueError(f"ids[{at}] is {one!r}: a row without an id cannot be found again.")
+        missing = key is None or type(key).__name__ in ("NAType", "NaTType")
+        if missing or bool(key != key):
+            raise ValueError(f"ids[{at}] is {key!r}: a row without an id cannot be found again.")
 
 
 def label_weights(sample_weight: Any, n: int) -> np.ndarray:

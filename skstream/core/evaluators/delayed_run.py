@@ -75,6 +75,7 @@ class DelayedRun(EvaluationRun):
     """
 
     _rows_per_step = 1 << 13
+    _tells_last = False  # closing it asks nothing
     _scoring: AskedWhileWaiting
 
     def __init__(

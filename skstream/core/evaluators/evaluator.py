@@ -70,6 +70,7 @@ _ELSEWHERE = {
     **{one.name: f"polling=Polling({one.name}={{!r}})" for one in fields(Polling)},
     **{one: f"it to evaluate, (..., {one}={{!r}})" for one in ("warm_start", "return_models")},
     "max_pending": "it to start, (..., max_pending={!r})",
+    "engine": "run=RunOptions(kernels=False), for the plain loop",
 }
 
 #: Parameters and attributes of an evaluator that its settings take unchanged.
@@ -201,7 +202,7 @@ class StreamEvaluator(BaseEstimator):
             name, _, option = key.partition("__")
             options = run_options(self.run) if name == "run" else getattr(self, name)
             params[name] = replace(params.get(name, options), **{option: params.pop(key)})
-        _refuse_unknown(type(self), params, ValueError)
+        refuse_unknown(type(self), params, ValueError)
         super().set_params(**params)
         return self
 
@@ -553,7 +554,7 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
 
     @wraps(init)
     def checked(self: Any, *positional: Any, **named: Any) -> None:
-        _refuse_unknown(made, named, TypeError)
+        refuse_unknown(made, named, TypeError)
         init(self, *positional, **named)
 
     vars(checked)["__signature__"] = given.replace(parameters=ordered)
@@ -575,11 +576,11 @@ def _with_common_parameters(text: str, names: Sequence[str]) -> str:
     return f"{before}{heading}{described}{rest}{after}"
 
 
-def _refuse_unknown(kind: type, given: Mapping[str, Any], error: type[Exception]) -> None:
+def refuse_unknown(kind: type, given: Any, error: type[Exception], names: Any = None) -> None:
     """Raise an error that says what to pass in the place of a parameter that there is not."""
     known = signature(kind).parameters
     for name in [one for one in given if one.partition("__")[0] not in known]:
-        ours = _ELSEWHERE.get(name, "")
+        ours = (names or _ELSEWHERE).get(name, "")
         kinds = StreamEvaluator.__subclasses__()
         having = [f" {one.__name__} has it." for one in kinds if name in signature(one).parameters]
         hint = having[0] if having else did_you_mean(name, known)

@@ -29,7 +29,7 @@ FREE = ("n_jobs", "progress", "error_score")
 #: Values that their text tells apart.
 _BY_TEXT = (*PLAIN, date, datetime, time, timedelta, Decimal, Fraction, PurePath, range, slice)
 #: Where the classes of such values are from: those of others may hold more than their text.
-_OF_PYTHON = {one.__module__.partition(".")[0] for one in _BY_TEXT}
+_OF_PYTHON = {kind.__module__.partition(".")[0] for kind in _BY_TEXT}
 #: Longest text of a value and most values in one; of others a digest is compared.
 _LONGEST, _MOST_VALUES = 20_000, 1000
 #: What stands between the kind of a value and the digest of what it holds.
@@ -60,7 +60,7 @@ def as_text(value: Any, listed: Collection[int] = ()) -> str:
     elif kind in (dict, list, tuple, set, frozenset) and len(value) >= _MOST_VALUES:
         return f"{kind.__name__} of {len(value):,}{_OF_CONTENT}{content(value)}"
     elif kind in (dict, MappingProxyType):
-        pairs = [f"{text(key)}: {text(one)}" for key, one in value.items()]
+        pairs = [f"{text(key)}: {text(item)}" for key, item in value.items()]
         written = f"{{{', '.join(sorted(pairs) if is_unordered(value) else pairs)}}}"
     elif kind is tuple:
         written = f"({', '.join(map(text, value))})"
@@ -193,14 +193,14 @@ def described(models: Mapping[str, Any]) -> dict[str, dict[str, str]]:
                 texts["taken"] = "its Pipeline as a StreamPipeline of the same steps"
         # Models among the parameters whose own parameters are also among them.
         listed = set()
-        for one, value in parameters.items():
+        for parameter, value in parameters.items():
             if not hasattr(value, "get_params") or isinstance(value, type):
                 continue
-            own = {f"{one}__{inner}" for inner in _parameters_of(value)}
+            own = {f"{parameter}__{inner}" for inner in _parameters_of(value)}
             if not _is_compared_whole(value) and own <= parameters.keys():
                 listed.add(id(value))
-        for one, value in parameters.items():
-            texts[one] = _text(value, listed)
+        for parameter, value in parameters.items():
+            texts[parameter] = _text(value, listed)
     return found
 
 

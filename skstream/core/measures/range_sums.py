@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -50,11 +50,29 @@ class Ranges(NamedTuple):
 
 
 class RangeSums(RunningSums[Ranges]):
-    """Sums over ranges of rows, formed from the rows, as far back as they are remembered."""
+    """Sums over ranges of rows, formed from the rows, as far back as they are remembered.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kinds of elementary series to carry.
+    n_classes : int
+        Number of classes; 0 for regression.
+    n_models : int
+        Number of models.
+    length : int or timedelta64, default=None
+        Of a range: its rows, or a duration; None where rows do not say where it begins.
+    """
 
     tail: ScoredRows | None = None
     # Of the latest call: numbers of scored rows, and of the oldest that counts.
     _noted: tuple[Integers, Integers] | None = None
+
+    def __init__(
+        self, kinds: Iterable[KindOf], n_classes: int, n_models: int, length: Any = None
+    ) -> None:
+        super().__init__(kinds, n_classes, n_models)
+        self.length = length
 
     @abstractmethod
     def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
@@ -151,118 +169,66 @@ class RangeSums(RunningSums[Ranges]):
 
 
 class SlidingSums(RangeSums):
-    """Sums over the last rows.
+    """Sums over the last rows."""
 
-    Parameters
-    ----------
-    kinds : iterable of str
-        Kinds of elementary series to carry.
-    n_classes : int
-        Number of classes; 0 for regression.
-    n_models : int
-        Number of models.
-    window_size : int
-        Number of rows.
-    """
-
-    def __init__(
-        self, kinds: Iterable[KindOf], n_classes: int, n_models: int, window_size: int
-    ) -> None:
-        super().__init__(kinds, n_classes, n_models)
-        self.window_size = window_size
-        self.labels_by_class = np.zeros(n_classes if self.many_classes else 0)
+    labels_by_class: Array | None = None  # of the window, where there are many classes
 
     def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
-        return np.maximum(stops - self.window_size, 0)
+        return np.maximum(stops - self.length, 0)
 
     def _leading(self, rows: ScoredRows, counted: Ranges) -> Array:
         coded, before = Coded.of(rows, "label"), self.labels_by_class
+        before = np.zeros(self.n_classes) if before is None else before
         codes, self.labels_by_class = leading_codes_in_window(
-            coded, counted.n_old, before, self.window_size
+            coded, counted.n_old, before, self.length
         )
         return codes
 
     def _sum(self, series: Series, values: Array, counted: Ranges, number: int) -> Floats:
         if values.dtype == bool and _MANY_ROWS * len(counted.stops) < len(values):
             return range_sums(values, counted.starts, counted.stops)
-        return window_sums(values, counted.n_old, self.window_size)[counted.places]
+        return window_sums(values, counted.n_old, self.length)[counted.places]
 
     def _spread(self, rows: ScoredRows, counted: Ranges) -> Floats:
-        spreads = window_spreads(rows.y, all_weights(rows), counted.n_old, self.window_size)
+        spreads = window_spreads(rows.y, all_weights(rows), counted.n_old, self.length)
         return spreads[counted.places]
 
     def _ranking(
         self, target: Target, rows: Sided, measures: list[str], counted: Ranges, number: int
     ) -> RankingValues:
         ends = counted.stops - counted.n_old
-        return in_windows(rows, counted.n_old, ends, self.window_size, measures)
+        return in_windows(rows, counted.n_old, ends, self.length, measures)
 
     def _table(self, kind: str, rows: Coded, counted: Ranges, number: int) -> Iterator[Floats]:
         ends = counted.stops - counted.n_old
-        return sums_in_window(rows, counted.n_old, ends, self.window_size, self.n_classes)
+        return sums_in_window(rows, counted.n_old, ends, self.length, self.n_classes)
 
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row in the window."""
-        return np.maximum(ends - self.window_size, 0)
+        return np.maximum(ends - self.length, 0)
 
 
 class WindowOfTimeSums(RangeSums):
-    """Sums over the rows whose time is later than now less a duration.
-
-    Parameters
-    ----------
-    kinds : iterable of str
-        Kinds of elementary series to carry.
-    n_classes : int
-        Number of classes; 0 for regression.
-    n_models : int
-        Number of models.
-    duration : timedelta64
-        Length of the window.
-    """
+    """Sums over the rows whose time is later than now less a duration."""
 
     ends_at_rows = False  # an end may be later than the row before it, and the window with it
-
-    def __init__(
-        self, kinds: Iterable[KindOf], n_classes: int, n_models: int, duration: np.timedelta64
-    ) -> None:
-        super().__init__(kinds, n_classes, n_models)
-        self.duration = duration
 
     def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
         if not len(rows):
             return np.zeros(len(stops), dtype=np.intp)
         assert rows.time is not None
         now = rows.time[np.maximum(stops - 1, 0)] if now is None else now
-        return np.searchsorted(rows.time, now - self.duration, "right")
+        return np.searchsorted(rows.time, now - self.length, "right")
 
 
 class BlockSums(RangeSums):
-    """Sums over the last whole block of rows; before the first is whole, over all rows so far.
-
-    Parameters
-    ----------
-    kinds : iterable of str
-        Kinds of elementary series to carry.
-    n_classes : int
-        Number of classes; 0 for regression.
-    n_models : int
-        Number of models.
-    block_size : int
-        Number of rows.
-    """
-
-    def __init__(
-        self, kinds: Iterable[KindOf], n_classes: int, n_models: int, block_size: int
-    ) -> None:
-        super().__init__(kinds, n_classes, n_models)
-        self.block_size = block_size
+    """Sums over the last whole block of rows; before the first is whole, over all rows so far."""
 
     ends_at_rows = False  # the block may have ended before
 
     def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
         first = self.n_rows - (0 if self.tail is None else len(self.tail))
-        return np.maximum(self.newest(first + stops) - self.block_size, 0) - first
+        return np.maximum(self.newest(first + stops) - self.length, 0) - first
 
     def _begin(
         self, rows: ScoredRows, ends: Integers, now: Array | None
@@ -273,7 +239,7 @@ class BlockSums(RangeSums):
 
     def newest(self, ends: Integers) -> Integers:
         """Return the number of rows up to the end of the last whole block."""
-        return np.where(ends < self.block_size, ends, ends - ends % self.block_size)
+        return np.where(ends < self.length, ends, ends - ends % self.length)
 
     def _leading(self, rows: ScoredRows, counted: Ranges) -> Array:
         codes, starts = np.empty(len(counted.stops), dtype=np.int64), counted.starts

@@ -87,8 +87,8 @@ class ResultDetails:
 
 #: What is looked for on a result, and where it is.
 _ELSEWHERE = {
-    **{f"{one}_test": f' Use compare("a", "b", test="{one}").' for one in ("sign", "mcnemar")},
-    **{one: f' Use compare("a", "b", test="{one}").' for one in ("wilcoxon", "mcnemar")},
+    **{f"{test}_test": f' Use compare("a", "b", test="{test}").' for test in ("sign", "mcnemar")},
+    **{test: f' Use compare("a", "b", test="{test}").' for test in ("wilcoxon", "mcnemar")},
     "q_statistic": ' Use compare("a", "b", test="q"), with fold=0 if there are folds.',
     **dict.fromkeys(("friedman", "friedman_nemenyi"), ' Use compare(test="friedman").'),
     **dict.fromkeys(("summary", "table"), " Print the result, or use report()."),
@@ -242,7 +242,10 @@ class EvaluationResult:
         forgetting = self.forgetting_names[0]
         return {
             model: Bunch(
-                **{metric: final_value(one) for metric, one in by_forgetting[forgetting].items()}
+                **{
+                    metric: final_value(curve)
+                    for metric, curve in by_forgetting[forgetting].items()
+                }
             )
             for model, by_forgetting in self.values.items()
         }
@@ -887,8 +890,8 @@ def _joined_tape(header: ResultHeader, outcome: RunOutcome) -> Tape | None:
         answers[name] = np.stack(folds)
         beside = scores.pop(name)
         if name in methods:
-            nothing = np.full_like(next(one for one in beside if one is not None), np.nan)
-            scores[name] = np.stack([nothing if one is None else one for one in beside])
+            nothing = np.full_like(next(scored for scored in beside if scored is not None), np.nan)
+            scores[name] = np.stack([nothing if scored is None else scored for scored in beside])
     return Tape(
         **(outcome.labels or {}),
         classes=header.classes,

@@ -82,7 +82,7 @@ def select(
         fitted = {name: fitted[name] for name in names}
         if fold_places is not None and result.n_folds > 1:
             some = {name: [all_[k] for k in fold_places] for name, all_ in fitted.items()}
-            fitted = {name: one[0] if len(one) == 1 else one for name, one in some.items()}
+            fitted = {name: kept[0] if len(kept) == 1 else kept for name, kept in some.items()}
 
     return replace(
         result,
@@ -141,11 +141,11 @@ def _mechanism_names(result: "EvaluationResult", given: Mechanisms) -> Any:
     """Put the names under which a result has them in the place of mechanisms of forgetting."""
     spellings = {own: name for name, own in reversed(result.details.mechanisms.items())}
 
-    def name_of(one: Any) -> Any:
-        return spellings.get(one.name, one.name) if isinstance(one, Forgetting) else one
+    def name_of(named: Any) -> Any:
+        return spellings.get(named.name, named.name) if isinstance(named, Forgetting) else named
 
     if isinstance(given, Iterable) and not isinstance(given, str):
-        return [name_of(one) for one in given]
+        return [name_of(named) for named in given]
     return name_of(given)
 
 
@@ -174,7 +174,7 @@ def numbers(given: Numbers, known: Sequence[int], kind: str) -> tuple[int, ...]:
     asked = np.ravel(np.asarray(given, dtype=object)).tolist()
     if not asked:
         raise ValueError(f"{kind}s must name at least one {kind}: {in_words(known)}.")
-    return tuple(dict.fromkeys(number(one, known, f"{kind}s") for one in asked))
+    return tuple(dict.fromkeys(number(wanted, known, f"{kind}s") for wanted in asked))
 
 
 def bins_of(result: "EvaluationResult") -> tuple[int, ...]:
@@ -217,7 +217,7 @@ def _tape(tape: Tape, names: Sequence[str], folds: list[int] | None) -> Tape:
 
     def some(of_models: Mapping[str, Any]) -> dict[str, Any]:
         kept = _of(of_models, names)
-        return kept if folds is None else {name: one[folds] for name, one in kept.items()}
+        return kept if folds is None else {name: values[folds] for name, values in kept.items()}
 
     return replace(
         tape,
@@ -454,8 +454,9 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: Any) -> di
     running.finish()
     all_curves = running.curves()
     by_model: dict[str, list[Curves]] = {}
-    for (name, _), one in zip(lanes, curves_of_lanes(all_curves, len(lanes), width), strict=True):
-        by_model.setdefault(name, []).append(one)
+    lane_curves = curves_of_lanes(all_curves, len(lanes), width)
+    for (name, _), curves in zip(lanes, lane_curves, strict=True):
+        by_model.setdefault(name, []).append(curves)
     return {
         "checkpoints": all_curves.checkpoints,
         "times": all_curves.times,

@@ -86,7 +86,7 @@ class ArrayStream(Stream):
         self.feature_names = feature_names
         if feature_names is None and is_frame(self.X):
             names = list(self.X.columns)
-            self.feature_names = names if all(isinstance(one, str) for one in names) else None
+            self.feature_names = names if all(isinstance(name, str) for name in names) else None
 
     @cached_property
     def classes(self) -> NDArray[Any] | None:
@@ -434,10 +434,10 @@ def split_columns(
     names = list(frame.columns)
     for key, name in taken.items():
         if name not in names:
-            texts = [str(one) for one in names]
+            texts = [str(column) for column in names]
             raise ValueError(
                 f"{key} names the column {name!r}, which is not in {where}."
-                f"{did_you_mean(name, texts)} Columns: {shown([repr(one) for one in names])}."
+                f"{did_you_mean(name, texts)} Columns: {shown([repr(column) for column in names])}."
             )
     known = list(dict.fromkeys(taken.values()))
     if features and len(known) == len(names):

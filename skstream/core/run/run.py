@@ -13,6 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
+from skstream.base import offered_if
 from skstream.core.engine.run import Answered, Engine, ModelRun, Step
 from skstream.core.evaluators.settings import Settings
 from skstream.core.measures.registry import resolve_metrics
@@ -98,6 +99,8 @@ class EvaluationRun(Exclusive):
     array([1, 2, 3])
     """
 
+    #: Whether `last_answers` is offered.
+    _tells_last = True
     #: Most rows between two points at which a run can be interrupted.
     _rows_per_step = 1 << 16
     #: The last time in the tables that the user passed; see `last_time`.
@@ -314,6 +317,30 @@ class EvaluationRun(Exclusive):
         self._require_open()
         self._check_method(method)
         self._update(X, y, sample_weight, arrival)
+        return self.last_answers(method)
+
+    @offered_if(lambda self: self._tells_last)
+    def last_answers(self, method: str = "predict") -> dict[str, np.ndarray]:
+        """Return what `close`, or the last call of `update`, has had predicted.
+
+        With `batch_size`, `close` predicts the rows of the last, incomplete batch.
+
+        Parameters
+        ----------
+        method : {"predict", "predict_proba"}, default="predict"
+            As `update` takes it.
+
+        Returns
+        -------
+        answers : dict of str to ndarray of shape (n_rows,) or (n_rows, n_classes)
+            As `update` returns it.
+
+        Raises
+        ------
+        ValueError
+            If there are no probabilities.
+        """
+        self._check_method(method)
         parts = [answers if method == "predict" else scores for answers, scores in self._heard]
         if len(parts) == 1:
             return self._by_model(parts[0])
@@ -693,8 +720,9 @@ class EvaluationRun(Exclusive):
         TypeError
             If a model or a function of yours cannot be pickled. The file is as it was.
         """
+        heard = self._heard
         self._require_open()
-        path = Path(path)
+        self._heard, path = heard, Path(path)
         save_checkpoint(self, path)
         return path
 

@@ -336,20 +336,22 @@ def _read(block: Block, known: Columns) -> tuple[NDArray[np.intp], Block, _Parts
     n, foreign = block.n_learns, np.arange(block.n_asks)
     if not (sparse.issparse(block.ask_X) and block.ask_X.dtype == np.float32):
         foreign = np.flatnonzero(~asks_of_next(block))
-    asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
+    learns = block.learn_X, block.learn_index, block.y, block.weight
+    asks = block.ask_X, block.ask_index[foreign], block.stamp[foreign]
+    asked = Block(*learns, *asks, shared=block.shared)
     if sparse.issparse(block.learn_X) or sparse.issparse(block.ask_X):
         _check_sparse(asked)
     rows = read_block(
         asked, known, accept_sparse=True, finite=False, keep_single=True, sparse_single=True
     )
-    asks = np.zeros(n + 2, dtype=np.int64)
+    n_before = np.zeros(n + 2, dtype=np.int64)
     if asked.n_asks:
-        np.cumsum(np.bincount(asked.stamp, minlength=n + 1), out=asks[1:])
+        np.cumsum(np.bincount(asked.stamp, minlength=n + 1), out=n_before[1:])
     # The arrays of a part stay in the processor's cache.
     parts = []
     for begin in range(0, max(n, 1), PART_ROWS):
         end = min(begin + PART_ROWS, n)
-        parts.append((slice(begin, end), linear_rows.asks_between(asks, begin, end)))
+        parts.append((slice(begin, end), linear_rows.asks_between(n_before, begin, end)))
     return foreign, asked, parts, rows
 
 

@@ -85,6 +85,10 @@ class Settings:
     def schedule(self, t: float, n: int) -> tuple[Floats, Floats, Floats]:
         """Learning rates, l2 factors and l1 amounts of the `n` steps from number `t` on."""
         # Products run from left to right, as in scikit-learn.
+        if n == 1 and self.learning_rate == "optimal" and self.shrinks and not self.cuts:
+            rate = 1.0 / ((t + self._optimal_start - 1.0) * self.alpha)
+            factor = max(0.0, 1.0 - (1.0 - self.l1_share) * rate * self.alpha)
+            return np.array([rate]), np.array([factor]), np.zeros(1)
         if self.learning_rate == "optimal":
             eta: Floats = np.arange(t, t + n)
             eta += self._optimal_start
