@@ -130,7 +130,7 @@ def test_every_composition_has_a_name():
         (["--generator", "SEA(n_row=5)"], "wrong parameters: .* SEA takes n_rows, .*thresholds"),
         (["--generator", "NSGT(name='NSGR')"], "wrong parameters: .* NSGT takes random_state"),
         (["--generator", "SEA(noise=open('x'))"], "not a literal.* nothing is evaluated as code"),
-        (["--generator", "SEA(500)"], r"quoted generator needs no name .* \('SEA'\).*name=500"),
+        (["--generator", "SEA(500)"], r"quoted generator needs no name .*'SEA'\).*name=500"),
         (["--generator", "take_rows('SEA', 20)"], "argument 20.*name=20"),
         (["--generator", "concat('SEA', 20)"], "argument 20.*name=20"),
         (["--generator", "SEA(noise=7)"], "noise must be a number from 0 to 1"),
