@@ -59,7 +59,6 @@ we would like to ask the authors: [a note](fidelity_note.md).
 - **holds**, **holds in part**, **does not hold**: what the paper says of a curve, asked of our
   figures as questions that are answered by yes or no: all yes, some, or none. The questions stand
   with the figures. "2 × holds" counts rows.
-- **not judged**: what was run here is too short to say whether the claim holds.
 
 `make fidelity` runs all of it and writes these pages; `make fidelity PAPER={example}` runs one
 paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.

@@ -43,7 +43,9 @@ fetched = {file = "$FIELD_DATA/gone.csv", GENERATOR, target = "class", n-rows = 
 n_warmup = 1
 """
 LATE = 'bins = 1, set = {poll_every = 1_000_000, previous_label = "known_at_arrival"}'
-SUITE = SUITE.replace("LATE", LATE).replace("GENERATOR", 'generator = "STAGGER(n_rows=200)"')
+SUITE = SUITE.replace("LATE", LATE).replace(
+    "GENERATOR", 'generator = "STAGGER(n_rows=200)", set = {n_warmup = 9}'
+)
 FILES = ("table.md", "summary.json")
 
 
@@ -101,6 +103,7 @@ def test_twenty_random_cells_are_the_evaluator_called_by_hand(done, data):
             stream = CSVStream(data / "demo.csv", "class")
         if one.stream == "fetched":
             stream = KNOWN_STREAMS["take_rows"](stream, 150)
+            common["n_warmup"] = 9
         evaluator = PrequentialEvaluator(metrics, **common)
         if "late" in one.stream:
             polling = Polling(n_bins=1, poll_every=1_000_000, previous_label="known_at_arrival")
@@ -240,6 +243,8 @@ def test_a_copied_stream_counts_once(tmp_path):
     assert with_copy["leaderboard"] == without["leaderboard"]
     assert with_copy["ranks"] == without["ranks"]
     assert "over 2 streams" in table
+    of_forest = [1 - with_copy["scores"][name]["forest"]["accuracy"] for name in ("demo", "SEA")]
+    assert with_copy["leaderboard"]["mean_losses"]["forest"] == pytest.approx(np.mean(of_forest))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from skstream.evaluation import EvaluationResult
 from skstream.stats._report import plural
 from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._over_seeds import StreamStudy
-from skstream.studies._seed_study import SeedStudy
+from skstream.studies._seed_study import SeedStudy, with_models_of
 from skstream.utils._choices import did_you_mean
 from skstream.utils._saved import atomic_write, no_such_file
 from skstream.utils._sklearn import QuietParallel
@@ -106,9 +106,9 @@ class Suite:
         Level of the tests and of the leaderboard.
     protocol : dict of str to object
         Parameters of the evaluator.
-    chance : tuple of str or None
+    chance : tuple of str
         Models whose answers depend on the seed: on rows that do not, later seeds are theirs alone.
-        None: all models.
+        Empty: all models may.
     bin : int or None
         Bin whose answers count where labels are late; None: the last one.
     skips_missing : bool
@@ -124,7 +124,7 @@ class Suite:
     references: tuple[str, ...]
     alpha: float
     protocol: dict[str, Any]
-    chance: tuple[str, ...] | None
+    chance: tuple[str, ...]
     bin: int | None
     skips_missing: bool
 
@@ -139,7 +139,7 @@ class Suite:
 
     def _words(self, name: str, seed: int) -> tuple[str, ...]:
         given = self.streams[name]
-        own = {"generator": given} if isinstance(given, str) else dict(given)
+        own: dict[str, Any] = {"generator": given} if isinstance(given, str) else dict(given)
         files = own.pop("file", [])
         files = [files] if isinstance(files, str) else files
         models, further = self.models, own.pop("metric", [])
@@ -154,13 +154,12 @@ class Suite:
         text = str(own.get("generator", ""))
         if "generator" in own:
             own["generator"] = seeded(text, seed_of(name, seed))
-        if self.chance is not None and seed != self.seeds[0] and own.get("generator", "") == text:
+        if self.chance and seed != self.seeds[0] and own.get("generator", "") == text:
             models = {name: model for name, model in models.items() if name in self.chance}
         words = ["evaluate", *files]
         for key, value in (own | {"set": self.protocol | own.get("set", {})}).items():
             words += _option(key, value)
-        further = [further] if isinstance(further, str) else further
-        words += _option("metric", list(dict.fromkeys([*self.metrics, *further])))
+        words += _option("metric", list(self.metrics)) + _option("metric", further)
         words += _option("model", [f"{name}={model}" for name, model in models.items()])
         return (*words, "--set", "keep_tape=True", "--set", f"random_state={seed}")
 
@@ -269,10 +268,8 @@ def read_suite(path: Path | None) -> Suite:
     seeds = data.get("seeds", 1)
     if isinstance(seeds, int) and not isinstance(seeds, bool):
         seeds = list(range(seeds))
-    chance = data.get("chance")
-    if chance is not None:
-        chance = tuple(_list(chance, str, "chance", path))
-        _check_keys(dict.fromkeys(chance), list(models), f"chance of {path}", "model")
+    chance = tuple(_list(data.get("chance", []), str, "chance", path, least=0))
+    _check_keys(dict.fromkeys(chance), list(models), f"chance of {path}", "model")
     bin, missing = data.get("bin"), data.get("missing", "error")
     if not (bin is None or (type(bin) is int and bin >= 0)):
         raise ValueError(f"{path}: bin must be the number of a bin, such as 0. Got {bin!r}.")
@@ -547,7 +544,7 @@ class Outcome:
     ) -> "Outcome":
         """Join the results of all runs."""
         firsts = {run.stream: found[run.path] for run in reversed(runs)}
-        results = [_with_models_of(firsts[run.stream], found[run.path]) for run in runs]
+        results = [with_models_of(firsts[run.stream], found[run.path]) for run in runs]
         names = [
             name
             for name in results[0].model_names
@@ -649,26 +646,6 @@ class Outcome:
                 draw(ranks.plot(), folder / RANKS_PICTURE)
         except ImportError as error:
             say(f"no picture was drawn: {error}")
-
-
-def _with_models_of(first: EvaluationResult, result: EvaluationResult) -> EvaluationResult:
-    """Add to a result the models without chance, which the first seed alone has run."""
-    if result.model_names == first.model_names:
-        return result
-
-    def joined(name: str) -> dict[str, Any]:
-        both = getattr(first, name) | getattr(result, name)
-        return {model: both[model] for model in first.model_names if model in both}
-
-    tape = result.tape
-    if tape is not None and first.tape is not None:
-        parts = {
-            name: getattr(first.tape, name) | getattr(tape, name)
-            for name in ("answers", "scores", "methods")
-        }
-        tape = replace(tape, **parts)
-    names = ("values", "costs", "paths", "failures", "failed_at", "n_unanswered")
-    return replace(result, tape=tape, **{name: joined(name) for name in names})
 
 
 def _without_nan(value: Any) -> Any:

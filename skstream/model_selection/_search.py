@@ -5,7 +5,7 @@ from copy import copy
 from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, ClassVar, Concatenate, ParamSpec, Self
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, cast
 
 import numpy as np
 from numpy.ma import MaskedArray
@@ -81,7 +81,7 @@ def _checked(
         refuse_unknown(type(self), named, TypeError, _ELSEWHERE)
         init(self, *args, **named)
 
-    return checked
+    return cast(Callable[Concatenate[Any, P], None], checked)
 
 
 def jackknife(result: EvaluationResult, metric: str, measure: Measure) -> Interval:

@@ -431,7 +431,8 @@ class BaseDisplay:
             return
         pyplot = optional_import("matplotlib.pyplot", "Plotting")
         figure = self.figure_.canvas.figure
-        if not pyplot.fignum_exists(figure.number):  # the notebook has shown and closed it
+        # Figures that pyplot does not hold are not shown by the notebook, or are closed since.
+        if not pyplot.fignum_exists(getattr(figure, "number", -1)):
             optional_import("IPython.display", "A notebook").display(figure)
 
     def _plot(

@@ -99,6 +99,26 @@ def of_value(result: EvaluationResult, metric: str, forgetting: str, value: str)
     return f"{metric} ({of_curve}{forgetting_words(spelling)})"
 
 
+def with_models_of(first: EvaluationResult, result: EvaluationResult) -> EvaluationResult:
+    """Add to a result the models without chance, which the first seed alone has run."""
+    if result.model_names == first.model_names:
+        return result
+
+    def joined(name: str) -> Any:
+        both = getattr(first, name) | getattr(result, name)
+        return {model: both[model] for model in first.model_names if model in both}
+
+    tape = result.tape
+    if tape is not None and first.tape is not None:
+        parts: Any = {
+            name: getattr(first.tape, name) | getattr(tape, name)
+            for name in ("answers", "scores", "methods")
+        }
+        tape = replace(tape, **parts)
+    names = ("values", "costs", "paths", "failures", "failed_at", "n_unanswered")
+    return replace(result, tape=tape, **{name: joined(name) for name in names})
+
+
 def last_answers(result: EvaluationResult) -> str:
     """Say which answers are scored where labels are delayed; empty where they are not."""
     return "" if result.bins is None else answers_of(result, result.bins[-1])

@@ -135,7 +135,7 @@ def test_a_sentence_without_a_rule_is_to_be_judged() -> None:
 
 
 def test_every_rule_and_every_reason_is_of_a_row() -> None:
-    assert set(RULES) >= {row.theirs for row in IN_WORDS}
+    assert set(RULES) == {row.theirs for row in IN_WORDS}
     for paper, item, line in REASONS:
         assert any(
             (row.paper, row.item) == (paper, item) and row.line.startswith(line) for row in IN_WORDS
@@ -164,7 +164,7 @@ def test_every_rule_and_every_reason_is_of_a_row() -> None:
         ),
         (
             "0 alone, above 0 with either",
-            "alone 3 %, corrected 4 %, augmented 4 %",
+            "alone 9 %, corrected 9 %, augmented 9 %",
             "does not hold",
         ),
     ],

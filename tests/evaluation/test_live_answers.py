@@ -208,6 +208,34 @@ def test_single_rows_are_noted_late_and_as_if_at_once(events, fails, tmp_path):
         np.testing.assert_array_equal(told, found.tape.predictions(model, 0))
 
 
+@pytest.mark.parametrize("n_warmup", [0, 1, 3])
+@pytest.mark.parametrize("score", ["accuracy", "log_loss"])
+def test_single_rows_from_the_first_one_on(n_warmup, score):
+    X, y = np.random.default_rng(7).normal(size=(30, 2)), np.resize([*CLASSES, "up"], 30)
+    options = {"n_warmup": n_warmup, "random_state": 0, "run": RunOptions(keep_tape=True)}
+    evaluator = PrequentialEvaluator([score], **options)
+    models = {"majority": MajorityClass(), "last": Persistent()}
+    models = {"majority": MajorityClass()} if score == "log_loss" else models
+    run, whole = evaluator.start(models, classes=CLASSES), evaluator.start(models, classes=CLASSES)
+    whole.update(X, y)
+    told = [run.update(X[t : t + 1], y[t : t + 1]) for t in range(30)]
+    for name in models:
+        kept = whole.result().tape.predictions(name, 0)
+        np.testing.assert_array_equal(joined(told, name, 0), kept)
+    np.testing.assert_equal(run.result().values, whole.result().values)
+
+
+def test_a_target_in_an_array_that_is_filled_again_is_kept():
+    targets, given = np.random.default_rng(8).normal(size=300), np.empty(1)
+    run = PrequentialEvaluator("mae", random_state=0).start(PersistentRegressor())
+    for target in targets:
+        given[0] = target
+        answer = run.update(np.zeros((1, 1)), given)["PersistentRegressor"]
+        answer[:] = 9.0  # of the user
+    expected = np.abs(np.diff(targets)).mean()
+    assert run.result().scores["PersistentRegressor"]["mae"] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("n", [7, 8])
 def test_the_answers_of_the_last_batch_are_told_when_the_run_is_closed(n, tmp_path):
     X, y = np.random.default_rng(6).normal(size=(n, 2)), np.resize(CLASSES, n)

@@ -1,5 +1,6 @@
 """River's tree by kernel: answers and objects are those of River's own loop, to the last bit."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,24 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
     ):
         kernel, loop = both_ways(other, tree, X, y)
         assert kernel.scores == loop.scores
+
+
+def test_rows_that_come_alone_are_rivers_own_calls() -> None:
+    """The kernel is left after some of them, and comes back for a block."""
+    rng = np.random.default_rng(4)
+    X = np.round(rng.normal(size=(1300, 3)), 3)
+    y = LABELS[(X[:, 0] > 0).astype(int)]
+    tree = river_tree.HoeffdingTreeClassifier(grace_period=50, tau=0.2)
+    run = PrequentialEvaluator("accuracy").start({"tree": tree}, classes=LABELS)
+    cuts, kernels, answers = [0, *range(100, 140), 740, *range(741, 801), 1300], [], []
+    for begin, end in pairwise(cuts):
+        answers.append(run.update(X[begin:end], y[begin:end])["tree"])
+        kernels.append(run._engine.models[0].by_kernel.kernel is not None)
+    expected, _ = bare(tree.clone(), X, y)
+    assert np.concatenate(answers).tolist()[1:] == expected
+    at = dict(zip(cuts[1:], kernels, strict=True))
+    assert at[100] and not at[139] and at[740] and not at[800] and at[1300]
+    assert "the loop is faster where rows come one at a time" in run.result().paths["tree"]
 
 
 @pytest.mark.parametrize(

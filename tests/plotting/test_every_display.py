@@ -209,3 +209,5 @@ def test_a_notebook_shows_the_picture_and_no_line_above_it(capsys: Any, monkeypa
     pyplot.close("all")
     display._ipython_display_()
     assert shown == [display.figure_]
+    display.plot(ax=matplotlib.figure.Figure().subplots())._ipython_display_()
+    assert shown[1:] == [display.figure_]

@@ -303,7 +303,7 @@ class ByKernel:
     def look_again(self, estimator: Any, n_rows: int) -> None:
         """Look for a kernel before the next part, if it is time for the next try."""
         self._n_waiting -= 1
-        few = n_rows < ROWS_OF_RETRY and self._n_alone > MOST_ALONE
+        few = n_rows < _LEAST_ROWS and self._n_alone > MOST_ALONE
         if self.may_come and self._n_waiting < 0 and not few:
             self.look_for(estimator)
 

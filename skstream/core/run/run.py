@@ -149,11 +149,6 @@ class EvaluationRun(Exclusive):
         self._ends_by_failure = False  # for good, as in an evaluation
         self._has_failed = False  # this, or something else that ends the run
 
-    def __getstate__(self) -> dict[str, Any]:
-        if self._ahead:
-            self._catch_up()
-        return super().__getstate__()
-
     @property
     def _state(self) -> str:
         if self._engine.is_inconsistent or self._has_failed:
@@ -367,11 +362,11 @@ class EvaluationRun(Exclusive):
         is_one = rows.n_rows == 1 and rows.weight is None and rows.came is None
         if not (is_one and self._may_go_ahead and is_given(rows.y)[0]):
             return False
-        if self._engine.states[0].n_learnt < self._settings.n_warmup:
+        if self._schema is None or self._engine.states[0].n_learnt < self._settings.n_warmup:
             return False
         with self._interrupt or nullcontext():
             answers = self._engine.ahead(self.n_rows, rows.X, rows.y)
-        self._ahead.append((rows.y, answers))
+        self._ahead.append((rows.y.copy(), answers))  # the user may fill the array again
         self.n_rows += 1
         self._heard = [(answers, None)]
         stops = self._engine.failures or (self._interrupt and self._interrupt.received)

@@ -122,14 +122,16 @@ def load_testbed(
     ======== ====================================================================== ===========
     name     what changes                                                           Bayes error
     ======== ====================================================================== ===========
-    NSGT both classes move together until each is where the other one was 2.94 % NSGT-F the same,
-    three times as far 2.94 % NSGR both classes circle around the origin, once 0.00 % NSLC the
-    classes pass each other: a change that differs by place 4.03 % NSGT-I NSGT at twice the speed,
-    twice: what was learnt once is useful again 2.94 % NSPC class A moves from one place to another
-    by its priors alone 5.86 % NSPC-A the same at once, at row 5,000: a place that was never seen
-    before 5.41 % NSGT-5D NSGT in five dimensions 5.76 % NSCX a third component appears and passes
-    between the others 4.15 % ========
-    ====================================================================== ===========
+    NSGT     both classes move together until each is where the other one was       2.94 %
+    NSGT-F   the same, three times as far                                           2.94 %
+    NSGR     both classes circle around the origin, once                            0.00 %
+    NSLC     the classes pass each other: a change that differs by place            4.03 %
+    NSGT-I   NSGT at twice the speed, twice: what was learnt once is useful again   2.94 %
+    NSPC     class A moves from one place to another by its priors alone            5.86 %
+    NSPC-A   the same at once, at row 5,000: a place that was never seen before     5.41 %
+    NSGT-5D  NSGT in five dimensions                                                5.76 %
+    NSCX     a third component appears and passes between the others                4.15 %
+    ======== ====================================================================== ===========
 
     The paper's table of parameters has three errors. Its standard deviations are variances: with
     these the Bayes errors are those that it reports. The centers of NSLC are not given, and the
