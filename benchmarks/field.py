@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream import load
+from skstream import label_profile, load
 from skstream.cli._against import DIGITS, at_arrival, without_models
 from skstream.cli._bench import OPTIMAL, RESULTS, SUITE, read_suite
 from skstream.evaluation import EvaluationResult
@@ -166,6 +166,7 @@ def entry_of(name: str, by_seed: Mapping[int, EvaluationResult], naive: Sequence
             str(seed): r.details.record["stream"]["checksums"] for seed, r in by_seed.items()
         },
         "best_guess": best,
+        "succession": rounded(label_profile(first.tape.y).succession) if first.tape else None,
         "learners": learners,
         "failures": failures,
     }
