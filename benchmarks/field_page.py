@@ -349,6 +349,31 @@ def delay_words(entries: Sequence[str]) -> str:
     return f"rows: {', '.join(words)}"
 
 
+def about_late_ranks(field: Field) -> Iterable[str]:
+    """Who is best over the streams where labels are late, and whether the last label helps."""
+    now, late = field.ranks(field.real), field.ranks(field.late)
+    if now is None or late is None:
+        return
+    before, after = (
+        dict(zip(one.names, one.average_ranks.tolist(), strict=True)) for one in (now, late)
+    )
+    top = [f"`{name}` {after[name]:.1f}" for name in late.ranking[:5]]
+    told = [name for name in after if name in before and field.learners[name]["told"]]
+    yield (
+        "**With late labels the best average ranks** over "
+        f"{plural(len(field.late), 'real stream')} "
+        f"(longer delay) have {', '.join(top)}; the critical difference is "
+        f"{late.critical_difference:.1f}."
+        + (
+            f" Those told the last label have a mean rank of "
+            f"{np.mean([before[name] for name in told]):.1f} with labels at once and of "
+            f"{np.mean([after[name] for name in told]):.1f} with late ones."
+            if told
+            else ""
+        )
+    )
+
+
 def about_truth(field: Field) -> Iterable[str]:
     """How far learners are from the best possible predictions."""
     known = [
@@ -371,6 +396,7 @@ ANSWERS: tuple[Callable[[Field], Iterable[str]], ...] = (
     about_costs,
     about_refits,
     about_delays,
+    about_late_ranks,
     about_truth,
 )
 
@@ -394,9 +420,9 @@ def other_guesses(field: Field) -> Iterable[str]:
     ]
     ahead = [e for e, value in better.items() if value >= field.score(e, field.best(e))]
     yield (
-        "**Another guess.** The most frequent successor of the last label (P(S) of "
-        "[`label_profile`](temporal_dependence.md#profile-the-labels-first), counted over all "
-        f"rows) is more than a point better than the best guess on {len(better)} of {len(known)} real "
+        "**Another guess.** The most frequent successor of the last label, counted over all rows "
+        "(P(S) of [`label_profile`](temporal_dependence.md#profile-the-labels-first)), "
+        f"is more than a point better than the best guess on {len(better)} of {len(known)} real "
         f"streams{': ' + '; '.join(words) if words else ''}."
         + (f" So on {listing(ahead)} what beats the guesses is no gain over it." if ahead else "")
     )
