@@ -111,7 +111,7 @@ def evaluated(name: str, path: Path, delay: int, n_rows: int | None) -> Evaluati
     evaluator = DelayedEvaluator(
         METRICS, delay=delay, random_state=0, polling=Polling(n_bins=1, poll_every=None)
     )
-    return evaluator.evaluate(models, stream).select(bins=0)  # the answers at arrival
+    return evaluator.evaluate(models, stream).select(bins=0)  # the predictions at arrival
 
 
 def table(results: dict[str, EvaluationResult], metric: str) -> str:

@@ -605,7 +605,7 @@ class DynamicWeightedMajority(Ensemble):
 
 
 class Change(NamedTuple):
-    """What becomes of the members at a row: the numbers of those that stay, and the weights.
+    """How the members change at a row: the numbers of those that stay, and the weights.
 
     With `adds`, the last of the weights is that of a fresh member.
     """

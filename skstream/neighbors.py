@@ -258,7 +258,7 @@ def _windows_at(windows: Floats, first: Integers) -> Floats:
 
 
 def _smallest(distances: Floats, k: int) -> NDArray[np.intp]:
-    """Columns of the `k` smallest distances of each row; of equal ones the first."""
+    """Columns of the `k` smallest distances of each row; ties go to the first."""
     if k == 1:
         return distances.argmin(axis=1)[:, np.newaxis]
     limit = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]

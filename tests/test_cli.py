@@ -357,10 +357,14 @@ MANY = "x,class\n" + "".join(f"{i},{i * 7}\n" for i in range(1001))
     [
         (ROWS.replace(",", ";"), [], "'x;day;class'. Describe the format with, for example,"),
         ("class\na\nb\n", [], "has no column beside the target 'class'"),
-        ("x,class\n1,a\n2,a\n", [], "holds one label only, 'a'"),
-        (MANY, [], "holds 1,001 different values, each of which would be a label"),
+        ("x,class\n1,a\n2,a\n", [], "has only one label, 'a'"),
+        (MANY, [], "has 1,001 different values, each of which would be a label"),
         (ROWS, ["--read", "delimitr=;"], "delimitr= is not a parameter of streams of files"),
-        (ROWS, ["--set", "n_warmpu=5"], "has no such parameter, or an option of its own for it."),
+        (
+            ROWS,
+            ["--set", "n_warmpu=5"],
+            "has no such parameter, or the command has its own option for it.",
+        ),
         (ROWS, ["--set", "forgetting=adwin"], "Valid are: batch_size, "),
     ],
 )
@@ -386,7 +390,7 @@ def test_pictures_are_checked_before_the_run(run, csv_file, tmp_path, monkeypatc
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "folder.png").mkdir()
     for arguments, message in [
-        (["--plot", "picture"], "--plot picture must be a file whose ending says its format"),
+        (["--plot", "picture"], "--plot picture must be a file with one of the endings"),
         (["--plot", "picture.xyz"], ".png, "),
         (["--plot", tmp_path / "folder.png"], "is a folder; name a file in it"),
         (["--plot", tmp_path / "taken" / "p.png"], "--plot needs the folder"),
@@ -450,14 +454,14 @@ def test_a_target_of_fractions_is_regression(run: Run, csv_file: Path) -> None:
     assert {"persistent-regressor", "mean"} <= table_of(output).keys()
     assert "Target: x0 (numbers)" in output
     errors = refused(run("evaluate", csv_file, "--target", "x0", "--model", "sgd"))
-    assert "numbers with fractions, which a regressor predicts, and sgd is a classifier" in errors
+    assert "numbers with fractions, which need a regressor, but sgd is a classifier" in errors
 
 
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--n-rows", "many", "'many' is no whole number of at least 1"),
-        ("--n-rows", "-5", "'-5' is no whole number of at least 1"),
+        ("--n-rows", "many", "'many' is not a whole number of at least 1"),
+        ("--n-rows", "-5", "'-5' is not a whole number of at least 1"),
         ("--set", "5=n_warmup", "'5=n_warmup' is not NAME=VALUE, such as n_warmup=100"),
     ],
 )
@@ -545,11 +549,11 @@ def test_held_out_rows_are_asked_at_checkpoints(way, run, csv_file, here):
     [
         (["--every", "5"], "add --holdout"),
         (["--holdout", "none.csv"], "--holdout none.csv: there is no such file"),
-        (["--holdout", "empty.csv"], "--holdout empty.csv holds no row"),
-        (["--holdout", "600"], "--holdout 600 leaves none of the 600 rows to learn"),
-        (["--holdout", "50", "--n-rows", "50"], "leaves none of the 50 rows to learn"),
+        (["--holdout", "empty.csv"], "--holdout empty.csv has no rows"),
+        (["--holdout", "600"], "--holdout 600 leaves none of the 600 rows for training"),
+        (["--holdout", "50", "--n-rows", "50"], "leaves none of the 50 rows for training"),
         (["--holdout", "{file}"], "is a file of the stream itself"),
-        (["--holdout", "next", "--forgetting", "adwin"], "--forgetting does not go with"),
+        (["--holdout", "next", "--forgetting", "adwin"], "--forgetting cannot be combined with"),
         (["--holdout", "next", "--set", "n_folds=2"], "HoldoutEvaluator has no such parameter"),
     ],
 )
@@ -584,12 +588,12 @@ def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path, matplotli
     out = done(run(*command, "--save", "out", "--report", "at_once.html"))
     assert out.endswith("Report: at_once.html\n")
     pages = {"at once": Path("at_once.html").read_text("utf-8")}
-    assert "No model has a" in pages["at once"] or "naive guesses alone" in pages["at once"]
+    assert "No model has a" in pages["at once"] or "only naive baselines" in pages["at once"]
     for given in ("out/result.npz", "out"):
         assert run("report", given) == (0, "Report: report.html\n", "")
         pages[given] = Path("report.html").read_text("utf-8")
         status, _, error = run("report", given)  # a page that was not named is not replaced
-        assert (status, error.count("report.html is there already")) == (2, 1)
+        assert (status, error.count("report.html already exists")) == (2, 1)
         assert run("report", given, "--out", "report.html")[0] == 0
         Path("report.html").unlink()
         assert pages[given] == pages["at once"]
@@ -638,7 +642,9 @@ def test_a_saved_result_is_verified_by_its_own_command(run: Run, csv_file: Path)
     options = ["--target", "label", "--model", "sgd", "--model", "slow=sgd(alpha=0.1)"]
     assert run("evaluate", csv_file, *options, "--save", "out")[0] == 0
     out = done(run("verify", "out/result.npz"))
-    assert out.startswith(f"identical: {4 * (N_ROWS - 1):,} answers and the curves of 4 models.")
+    assert out.startswith(
+        f"identical: {4 * (N_ROWS - 1):,} predictions and the curves of 4 models."
+    )
     changed = Path("changed.csv")
     header, *lines = csv_file.read_text().splitlines()
     lines[10], lines[11] = lines[11], lines[10]
@@ -659,7 +665,7 @@ def test_a_result_of_python_is_verified_with_its_models(run: Run, csv_file: Path
     err = refused(run("verify", path))
     assert "add --data FILE, --target COL, and --model NAME=MODEL" in err
     out = done(run("verify", path, "--data", csv_file, "--target", "label", "--model", "sgd"))
-    assert out.startswith(f"identical: {N_ROWS - 1} answers and the curves of 1 model.")
+    assert out.startswith(f"identical: {N_ROWS - 1} predictions and the curves of 1 model.")
 
 
 def test_models_of_modules_are_not_run_because_a_file_names_them(run: Run, csv_file: Path) -> None:

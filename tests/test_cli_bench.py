@@ -182,7 +182,7 @@ def test_sigterm_ends_the_workers_and_loses_nothing_that_was_finished(tmp_path, 
         process.kill()
         process.wait()
     assert process.returncode == 130
-    assert "the same command goes on" in words
+    assert "the same command resumes" in words
     until = time.monotonic() + 20
     while any(is_running(one) for one in workers):
         assert time.monotonic() < until, "workers are left"
@@ -225,8 +225,8 @@ def test_streams_and_seeds_can_be_added(copied, suite, capsys):
         ('nb = "nb"', 'nb = "nb"\ntree = "tree"', "the suite has --model tree=tree"),
         ('"accuracy", "kappa"', '"accuracy"', "it has --metric kappa"),
         ("n_rows=400", "n_rows=401", r"the suite has --generator SEA\(n_rows=401, "),
-        ("seeds = 2", "seeds = 1", "-1.npz is of no stream and seed of this suite"),
-        ('Sine = "Sine(n_rows=300)"', "", "Sine-0.npz is of no stream and seed of this suite"),
+        ("seeds = 2", "seeds = 1", "-1.npz belongs to no stream and seed of this suite"),
+        ('Sine = "Sine(n_rows=300)"', "", "Sine-0.npz belongs to no stream and seed of this suite"),
         ("[streams]", "[protocol]\nn_warmup = 5\n[streams]", "the suite has --set n_warmup=5"),
     ],
 )
@@ -242,7 +242,9 @@ def test_another_suite_is_refused_with_what_differs(copied, suite, capsys, old, 
 def test_a_folder_is_verified(done, capsys):
     assert main(["verify", str(done)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("SEA, seed 0: identical: 1,596 answers and the curves of 4 models.")
+    assert lines[0].startswith(
+        "SEA, seed 0: identical: 1,596 predictions and the curves of 4 models."
+    )
     assert lines[-2:] == ["table.md: identical", "summary.json: identical"]
     assert len(lines) == 8
     assert main(["verify", str(done / "results" / "NSGT-1.npz")]) == 0
@@ -268,7 +270,7 @@ def test_a_changed_answer_is_found(copied, capsys):
     assert "Sine, seed 0: different: the answer of 'nb' at row " in capsys.readouterr().out
     assert main(["report", str(copied), "--out", str(copied / "page.html")]) == 2
     error = capsys.readouterr().err
-    assert "results of many runs, and a page is about one: name its file, such as " in error
+    assert "results of many runs, but a page is about one: name its file, such as " in error
     assert f"{copied / 'results' / 'NSGT-0.npz'}." in error
 
 
@@ -338,7 +340,11 @@ def test_the_summary_is_json_where_a_measure_is_undefined(suite, tmp_path):
         ("[models]", "[model]", "unknown key 'model'. Did you mean 'models'"),
         ("[streams]", "[protocol]\nholdout = 5\n[streams]", "--set holdout=5: Prequential"),
         ("[streams]", '[streams]\n"a/b" = "SEA"', "the name of a stream becomes that of a file"),
-        ("[streams]", "[streams]\npower = 3", "a stream is the text of a generator, or a table"),
+        (
+            "[streams]",
+            "[streams]\npower = 3",
+            "a stream must be the text of a generator, or a table",
+        ),
         (
             "[streams]",
             '[streams]\np = {fil = "x.csv"}',
@@ -347,7 +353,7 @@ def test_the_summary_is_json_where_a_measure_is_undefined(suite, tmp_path):
         ("[streams]", '[streams]\np = {file = "x.csv", target = "y"}', "The stream p of the suite"),
         ('"SEA(n_rows=400)"', '"SEE(n_rows=400)"', "'SEE"),
         ('nb = "nb"', 'nb = "n-b"', "n-b"),
-        ("[streams]", '[streams]\nsea = "Sine"', "sea and SEA differ by capital letters alone"),
+        ("[streams]", '[streams]\nsea = "Sine"', "sea and SEA differ only in capitalisation"),
         ('nb = "nb"', '"a=b" = "nb"', "names without = ( ) and quotes"),
         ('nb = "nb"', 'persistent = "nb"', "'persistent'"),
         ("[models]", 'certify = "brier"\n[models]\np = "perceptron"', "without probabilities (p)"),
@@ -410,15 +416,15 @@ def test_streams_with_late_labels_say_which_answers_are_ranked(tmp_path, capsys)
         'now = "SEA(n_rows=300)"\nlate = "with_delay(\'Sine(n_rows=300)\', delay=30)"\n'
     )
     assert main(["bench", str(path), "--out", str(tmp_path / "out")]) == 0
-    said = "Labels are delayed in late: scores and ranks are those of answers just before the label"
-    board = "where labels are late of the answers just before the label (bin 51)"
+    said = "scores and ranks are those of predictions just before the label"
+    board = "where labels are late of the predictions just before the label (bin 51)"
     printed = " ".join(capsys.readouterr().out.split())
     assert said in printed and board in printed
     table = (tmp_path / "out" / "table.md").read_text()
     assert said in table and board in table
     late = load(tmp_path / "out" / "results" / "late-0.npz")
     study = SeedStudy(seeds=(0,), results=(late,))
-    assert "Labels are delayed: scores are those of answers just before the label" in str(study)
+    assert "Labels are delayed: scores are those of predictions just before the label" in str(study)
 
 
 def test_a_suite_that_cannot_be_read_is_named(tmp_path, capsys):

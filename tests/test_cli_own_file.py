@@ -76,7 +76,7 @@ def test_answers_at_arrival_come_before_those_at_the_label(run: Run, parcels: Pa
     result = load("saved/result.npz")
     scores = [result.select(bins=bin).scores["nb"]["accuracy"] for bin in (0, 4)]
     assert scores[0] != scores[1]
-    blocks = re.findall(r"answers (.*?):\nmodel.*?\nnb +([\d.]+)", output, re.DOTALL)
+    blocks = re.findall(r"predictions (.*?):\nmodel.*?\nnb +([\d.]+)", output, re.DOTALL)
     assert blocks == [
         ("at arrival (bin 0)", f"{scores[0]:.4f}"),
         ("just before the label (bin 4)", f"{scores[1]:.4f}"),
@@ -87,7 +87,7 @@ def test_answers_at_arrival_come_before_those_at_the_label(run: Run, parcels: Pa
     assert "these are scores in bin 0 (at arrival)" in below
     page = " ".join(re.sub("<.*?>", " ", Path("page.html").read_text()).split())
     assert best.headline in page
-    assert page.index("answers at arrival") < page.index("answers just before the label")
+    assert page.index("predictions at arrival") < page.index("predictions just before the label")
     with Path("saved/scores.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     saved = {(row["bin"], row["model"]): float(row["value"]) for row in rows}
@@ -113,7 +113,7 @@ def test_ranks_and_tests_of_pairs_are_set_beside_each_other(run: Run, parcels: P
         "--compare-with-best",
     )  # fmt: skip
     words = " ".join(output.split())
-    assert "10 folds, bootstrap: each copy learns about 63 % of the rows" in words
+    assert "10 folds, bootstrap: each copy is trained on about 63 % of the rows" in words
     assert words.endswith("quote the one that you planned.")
 
 
@@ -141,7 +141,7 @@ def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(run, parcel
     assert result.scores[models[0]]["accuracy"] == pytest.approx(accuracy, abs=0.02)
     status, out = run("verify", "saved")[:2]
     assert status == 0
-    assert out.startswith("identical: 5,995 answers and the curves of 5 models.")
+    assert out.startswith("identical: 5,995 predictions and the curves of 5 models.")
 
 
 def test_prepared_models_follow_the_kinds_of_the_columns(parcels: Path, pd: Any) -> None:
@@ -157,7 +157,7 @@ def test_prepared_models_of_a_generator_and_of_texts(run: Run) -> None:
     Path("texts.csv").write_text("text,y\n" + "some words,a\nother words,b\n" * 20)
     options = ("--target", "y", "--read", "text=text", "--model", "prepared('sgd')")
     errors = refused(run("evaluate", "texts.csv", *options))
-    assert "the rows of this stream are sparse or texts: name the steps yourself" in errors
+    assert "the rows of this stream are sparse or texts: list the steps yourself" in errors
 
 
 def test_models_inside_models_need_no_quotes(run: Run, parcels: Path) -> None:
@@ -185,7 +185,7 @@ def test_times_that_are_missing_or_go_back_are_refused(run: Run, parcels: Path) 
     gap = [*lines[:5], "," + lines[5].partition(",")[2], *lines[6:]]
     back = [*lines[:700], lines[900], *lines[700:]]
     for rows, words in (
-        (gap, "arrival is missing at row 5: every row came at some time"),
+        (gap, "arrival is missing at row 5: every row needs an arrival time"),
         (back, "arrival goes back at row 701, from 2025-"),
     ):
         Path("other.csv").write_text("\n".join([header, *rows]))

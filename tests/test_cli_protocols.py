@@ -152,9 +152,9 @@ def test_a_generator_that_says_when_labels_come_is_evaluated_so(tmp_path, monkey
     assert verified(capsys).startswith("identical: ")
     for options in (["--folds", "2"], ["--holdout", "next"]):
         assert main([*command, *options]) == 2
-        assert f"and {options[0]} takes no account of it" in capsys.readouterr().err
+        assert f"which {options[0]} ignores" in capsys.readouterr().err
     assert main([*command, "--delay", "2"]) == 2
-    assert "says when its labels come, and --delay says it too" in capsys.readouterr().err
+    assert "already has label times, but --delay sets them too" in capsys.readouterr().err
     assert main(["evaluate", "--generator", "SEA(n_rows=300)", "--delay", "20", "--save", "o"]) == 0
     assert sk.load("o/result.npz").protocol == "delayed"
 
@@ -213,7 +213,7 @@ def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
 def test_two_models_are_compared(options, evaluator, run, csv_file):
     output = done(run(*options, "--compare", "nb", "majority"))
     expected = evaluator.evaluate(models(), stream_of(csv_file))
-    bin = None if expected.bins is None else 0  # the answers at arrival
+    bin = None if expected.bins is None else 0  # the predictions at arrival
     assert str(expected.compare("nb", "majority", bin=bin)) in output
 
 
@@ -340,20 +340,23 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--folds", "3", "--holdout", "10"], "--holdout asks rows that are never learnt, and "),
-        (["--folds", "3", "--delay", "5"], "and --delay lets labels come late: leave one of"),
-        (["--delay", "5", "--holdout", "9"], "and --delay lets labels come late: leave one of"),
-        (["--folds", "3", "--label-time", "known"], "and --label-time lets labels come late"),
-        (["--delay", "5", "--label-time", "known"], "come late, and so does --label-time: leave"),
+        (["--folds", "3", "--holdout", "10"], "--holdout predicts held-out rows, and "),
+        (["--folds", "3", "--delay", "5"], "and --delay delays labels: leave one of"),
+        (["--delay", "5", "--holdout", "9"], "and --delay delays labels: leave one of"),
+        (["--folds", "3", "--label-time", "known"], "and --label-time delays labels"),
+        (
+            ["--delay", "5", "--label-time", "known"],
+            "delays labels, and so does --label-time: leave",
+        ),
         (["--delay", "5", "--set", "batch_size=2"], "DelayedEvaluator has no such parameter"),
-        (["--holdout", "9", "--monitor", "ddm"], "--monitor does not go with --holdout"),
-        (["--bins", "3"], "say when labels come, --label-time COL or --delay DELAY"),
+        (["--holdout", "9", "--monitor", "ddm"], "--monitor cannot be combined with --holdout"),
+        (["--bins", "3"], "give label times with --label-time COL or --delay DELAY"),
         (["--set", "strategy=cross"], "PrequentialEvaluator has no such parameter"),
         (["--monitor", "adwin", "--set", "keep_tape=False"], "PrequentialEvaluator has no such"),
-        (["--delay-unit", "1h"], "--delay-unit says what a delay of 1 is: add --delay"),
+        (["--delay-unit", "1h"], "--delay-unit sets the unit of delays: add --delay"),
         (["--delay", "5", "--delay-unit", "1h"], "--delay-unit is for a column of numbers"),
-        (["--delay", "wait", "--delay-unit", "x"], "--delay-unit x is no time, such as 1h"),
-        (["--delay", "wait", "--delay-unit", "1h"], "is for rows that arrive at dates"),
+        (["--delay", "wait", "--delay-unit", "x"], "--delay-unit x is not a duration, such as 1h"),
+        (["--delay", "wait", "--delay-unit", "1h"], "is for a --time column with dates"),
         (["--delay=-5"], "--delay -5 is not at least 0"),
         (["--delay", "nan"], "--delay nan is not at least 0"),
         (
@@ -361,7 +364,7 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
             "the unit of delays: unit=timedelta(hours=1)",
         ),
         (["--delay", "5", "--time", "came"], "Pass a timedelta"),
-        (["--delay", "came"], "The column of --delay holds times and no delays"),
+        (["--delay", "came"], "The column of --delay has times, not delays"),
         (["--delay", "label"], "label_time names the column 'label', which holds categories"),
         (["--delay", "wiat"], "label_time names the column 'wiat', which is not in"),
         (["--time", "cam"], "arrival names the column 'cam', which is not in"),
@@ -391,7 +394,7 @@ def test_files_and_generators_without_columns_of_times(tmp_path, capsys):
     assert "roles= is not a parameter of streams of files such as" in capsys.readouterr().err
     command = ["evaluate", "--generator", "SEA(n_rows=200)"]
     assert main([*command, "--time", "t"]) == 2
-    assert "--time is about files, and --generator makes the rows" in capsys.readouterr().err
+    assert "--time is for files, but --generator makes the rows" in capsys.readouterr().err
     assert main([*command, "--delay", "t"]) == 2
     assert "a generated stream has no column of delays" in capsys.readouterr().err
 

@@ -130,7 +130,7 @@ def test_rows_without_labels_are_estimated(score: Run, log: Path) -> None:
     options = ("--probabilities", "m=p", "--time", "time", "--label-time", "known", "--estimate")
     out = done(score(*options))
     assert "m: 1 of 7 rows wait for their labels." in out
-    assert "m: which estimate is closest to the truth is not known yet." in out
+    assert "m: it is not known yet which estimate is closest to the truth." in out
 
 
 def test_groups_are_scored(score: Run) -> None:
@@ -138,7 +138,7 @@ def test_groups_are_scored(score: Run) -> None:
     expected = score_predictions(LOG["fraud"], {"gbm": LOG["gbm"]}, metrics="accuracy")
     assert str(expected) in out
     assert "2 groups of 6 rows: scores of all rows" in out
-    assert "No naive guess is in the table, since no model is run." in out
+    assert "The table has no naive baselines, since no model is run." in out
     assert (
         "A naive guess has 0 in kappa, kappa_m, kappa_temporal" in score("--predictions", "gbm")[1]
     )
@@ -170,7 +170,7 @@ def test_one_command_scores_groups_and_what_waits(tmp_path, capsys, matplotlib, 
         ((), "There is nothing to score"),
         (("--predictions", "xgb"), "predictions or probabilities name the column 'xgb'"),
         (("--predictions", "m=gbm", "--predictions", "m=gbm"), "names the model 'm' twice"),
-        (("--predictions", "p"), "'p' holds the number 0.1, which is no class label"),
+        (("--predictions", "p"), "'p' contains the number 0.1, which is not a class label"),
         (("--probabilities", "p", "--metric", "average_precision"), "'average_precision:yes'"),
         (("--predictions", "gbm", "--metric", "auc"), "Measure 'auc' needs probabilities"),
         (
@@ -182,7 +182,7 @@ def test_one_command_scores_groups_and_what_waits(tmp_path, capsys, matplotlib, 
         (("--predictions", "gbm", "--label-time", "known"), "label_time= needs arrival="),
         (("--probabilities", "m=time", "--metric", "accuracy"), "not in [0, 1]"),
         (("--predictions", "gbm", "--estimate"), "There are no probabilities"),
-        (("--probabilities", "p", "--estimate"), "Which rows wait for labels is known only"),
+        (("--probabilities", "p", "--estimate"), "The rows waiting for labels are known only"),
         (("--predictions", "gbm", "--forgetting", "window:1M"), "or a duration in"),
     ],
 )

@@ -39,6 +39,17 @@ PHRASES = {
     r"\bA trap\b": "Pitfall",
     r"goes on where it was stopped": "resumes where it stopped",
     r"is not lost for": "you still get",
+    r"where (it|they) (was|were) stopped": "where it stopped",
+    r"[Uu]nder delayed labels": "with delayed labels",
+    r"\b(begins|begun) anew": "restarts, starts again",
+    r"(right|wrong) answers": "correct predictions, errors",
+    r"\bis no number\b": "is not a number",
+    r"must hold numbers": "must contain numbers",
+    r"better direction is": "unknown whether higher is better",
+    r"the row learnt last": "the last training row",
+    r"[Ww]hat becomes of": "how ... is handled",
+    r"of equal ones the": "ties go to the",
+    r"whatever yields": "any source of",
 }
 # Less than readers see, where a page would take long: the text of the page, and what runs.
 SHORTER = {

@@ -301,7 +301,7 @@ def test_a_fitted_bag_refuses_other_members_and_detectors(began: Any, new: Any, 
     X, y = np.random.default_rng(0).random((20, 2)), np.arange(20) % 2
     model = sk.OnlineBagging(SGDClassifier(), 2, detector=began, random_state=0)
     model.fit(X, y).partial_fit(X, y).set_params(**new)
-    with pytest.raises(ValueError, match=rf"{said}.*fixed at the first call.*fit"):
+    with pytest.raises(ValueError, match=rf"{said}.*fixed by the first call.*fit"):
         model.partial_fit(X, y)
     evaluator = sk.PrequentialEvaluator("accuracy", random_state=0)
     with pytest.raises(sk.ModelError, match=said):

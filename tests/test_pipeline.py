@@ -161,7 +161,9 @@ def test_every_kind_fitted_by_its_parameters_is_tried() -> None:
 )
 def test_what_cannot_learn_is_refused_by_name(transformer) -> None:
     model = StreamPipeline([("first", transformer), ("sgd", LOGISTIC)])
-    with pytest.raises(TypeError, match=r"cannot learn row by row.*StandardScaler.*OneHot") as e:
+    with pytest.raises(
+        TypeError, match=r"cannot be trained row by row.*StandardScaler.*OneHot"
+    ) as e:
         model.partial_fit(np.ones((2, 2)), [0, 1], classes=[0, 1])
     assert "Step 'first" in str(e.value) or "Step 'pca'" in str(e.value)
     assert not hasattr(model, "pipeline_")
@@ -604,11 +606,11 @@ class TestSetParams:
         model = make_stream_pipeline(StandardScaler(), clone(SGD)).fit(X, Y)
         new = MinMaxScaler() if name != "steps" else [("min", MinMaxScaler()), ("sgd", SGD)]
         model.set_params(**{name: new})
-        with pytest.raises(ValueError, match=f"'{name}' was set after rows .* Call fit, "):
+        with pytest.raises(ValueError, match=f"'{name}' was set after training.* Call fit, "):
             model.partial_fit(X, Y)
         for engine in ("auto", "loop"):
             evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
-            with pytest.raises(ModelError, match="was set after rows"):
+            with pytest.raises(ModelError, match="was set after training"):
                 evaluator.evaluate(model, X, Y, warm_start=True)
         assert isinstance(model.fit(X, Y)[0], MinMaxScaler)
         model.partial_fit(X, Y)

@@ -392,17 +392,17 @@ def test_schedules_are_searched():
         ({"every": "1D"}, "every='1D' of PeriodicRefit counts time, but no time was given"),
         ({"every": 10, "window": "90D"}, "window='90D' of PeriodicRefit counts time"),
         ({"every": 10, "window": "3MS"}, "window='3MS' is not a duration"),
-        ({"every": "0D"}, "'0D' is no period that a clock can count"),
-        ({"every": "ME"}, "'ME' is no period .* such as 'MS' .the first of a month."),
-        ({"every": " 3M"}, "' 3M' is no period"),
-        ({"every": "B"}, "'B' is no period"),
-        ({"every": timedelta(0)}, "timedelta.0. is no period that a clock can count"),
+        ({"every": "0D"}, "'0D' is not a period that a clock can count"),
+        ({"every": "ME"}, "'ME' is not a period .* such as 'MS' .the first of a month."),
+        ({"every": " 3M"}, "' 3M' is not a period"),
+        ({"every": "B"}, "'B' is not a period"),
+        ({"every": timedelta(0)}, "timedelta.0. is not a period that a clock can count"),
         ({"every": 10, "window": timedelta(-1)}, "window=.* is not a duration"),
         (
             {"every": 10, "time_zone": "UTC"},
             "time_zone='UTC' applies to a calendar period in every=",
         ),
-        ({"every": "1D", "time_zone": "Mars"}, "time_zone='Mars' is no time zone"),
+        ({"every": "1D", "time_zone": "Mars"}, "time_zone='Mars' is not a known time zone"),
         ({"every": 10, "weight_decay": 0.0}, "'weight_decay' parameter of PeriodicRefit"),
         ({"every": 10, "detector": DDM}, "detector is the class DDM, not an instance; pass DDM"),
         ({"every": 10, "before": TREE}, "it has no partial_fit"),
@@ -519,10 +519,10 @@ def test_pictures_mark_refits(matplotlib):
     (marks,) = display.detections.values()
     np.testing.assert_array_equal(marks["tree"].alarms, [99, 199, 299, 399])
     assert [text.get_text() for text in display.legend_.get_texts()][-1] == "refit"
-    with pytest.raises(ValueError, match="no model with any"):
+    with pytest.raises(ValueError, match="no model of the result has any"):
         PrequentialDisplay.from_result(result.select(models="majority"), refits=True)
     folds = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(models, X, Y)
-    with pytest.raises(ValueError, match="learn some of the rows only"):
+    with pytest.raises(ValueError, match="are trained on only some of the rows"):
         PrequentialDisplay.from_result(folds, refits=True)
 
 

@@ -348,7 +348,7 @@ def test_periods_are_searched():
         (
             sk.PeriodicRefit(TREE, every="every three cats"),
             came(0),
-            "is no period that a clock can",
+            "is not a period that a clock can",
         ),
         (sk.TemporalCorrection(MONTHLY), came(0), r"PeriodicRefit inside model 'one' counts time"),
     ],

@@ -147,7 +147,7 @@ def test_weights_count_as_rows_and_zero_weights_not_at_all(rng: np.random.Genera
 @pytest.mark.parametrize(
     ("X", "said"),
     [
-        ([["a"], [3]], "Column 0 holds 3, a number, and in the rows before 'a', a text"),
+        ([["a"], [3]], "Column 0 holds 3, a number, but earlier rows had 'a', a text"),
         (np.array([[3.5], ["a"]], dtype=object), "Column 0 holds 'a', a text"),
         ([[1.0], [np.inf]], "infinite|infinity"),
         (np.array([["2020-01-01"]] * 2, dtype="datetime64[D]"), "DatetimeFeatures"),
@@ -186,7 +186,7 @@ def test_names_of_the_rules() -> None:
     X = np.array([[0.0], [1.0]] * 300)
     tree = tree_of(X, ["no", "yes"] * 300)
     assert tree.export_text(feature_names=["temp"], decimals=1).startswith("temp <= 0.")
-    with pytest.raises(ValueError, match="feature_names has 2 names, and the tree has 1 features"):
+    with pytest.raises(ValueError, match="feature_names has 2 names, but the tree has 1 features"):
         tree.export_text(feature_names=["a", "b"])
     assert tree_of(X[:10], ["no", "yes"] * 5).export_text() == "no (10)"
 

@@ -123,14 +123,14 @@ Run the evaluation of a saved result again: it says 'identical', or the first ro
 checkpoint, model and measure that differ, and why. The exit status is 0, 1 where something
 differs, 2 after an error."""
 REPORT_DESCRIPTION = """\
-Write a saved result as one HTML page, which needs no other file: the answer first, then
-tables, pictures, tests in sentences, alarms, costs, settings. Pictures need matplotlib."""
+Write a saved result as one self-contained HTML page: the conclusion first, then tables, plots,
+tests in sentences, alarms, costs, settings. Plots need matplotlib."""
 
 
 def _count(text: str) -> int:
     value = int(text.replace(",", "")) if text.replace(",", "").isdecimal() else 0
     if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return value
 
 
@@ -158,13 +158,13 @@ _PARAMETERS: dict[str, Any] = {"type": _parameter, **_REPEATED}
 _FLAG: dict[str, Any] = {"action": "store_true"}
 
 _TIMES = (
-    ("--time", "COL", "column of the times at which rows came (arrival), in their order"),
-    ("--label-time", "COL", "column of the times at which labels became known; empty: never"),
+    ("--time", "COL", "column of the arrival times of rows, in order"),
+    ("--label-time", "COL", "column of the arrival times of labels; empty: never"),
 )
 _READ = (
     "--read",
     "NAME=VALUE",
-    "how files are read: a parameter of CSVStream (ParquetStream, ARFFStream) or one of its "
+    "how to read files: a parameter of CSVStream (ParquetStream, ARFFStream) or one of its "
     "options: delimiter=';', header=False, time_format=%%d/%%m/%%Y, sort_by=COL; repeatable",
 )
 _MEASURES = (
@@ -172,12 +172,12 @@ _MEASURES = (
     (
         "--forgetting",
         "NAME",
-        "what a measure remembers: cumulative (default), window:1000, fading:0.999 (older rows "
-        "count less), adwin; with --time also window:7D or half-life:30D; repeatable",
+        "which rows count in a measure: cumulative (default), window:1000, fading:0.999 (older "
+        "rows count less), adwin; with --time also window:7D or half-life:30D; repeatable",
     ),
 )
 _OUTPUT = (
-    ("--plot", "FILE", "picture of the first measure over the stream: .png, .svg, .pdf"),
+    ("--plot", "FILE", "plot of the first measure over the stream: .png, .svg, .pdf"),
     ("--report", "FILE", "HTML page with the result, for readers without Python"),
     ("--save", "DIR", "folder for result.npz (skstream.load reads it), scores.csv and curve.csv"),
 )
@@ -196,36 +196,36 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
     _add(group, [("file", "FILE", words)], nargs="*")
     texts = (
-        ("--generator", "STREAM", "make the rows instead of reading them, see below"),
-        ("--target", "COL", "column of the labels or targets; SVMlight files begin with them"),
+        ("--generator", "STREAM", "generate the rows instead of reading them, see below"),
+        ("--target", "COL", "column of the labels or targets; not for SVMlight files"),
         *_TIMES,
         (
             "--delay",
             "DELAY",
-            "in place of --label-time: rows until a label comes, or with --time a time (1D) or a "
-            "number as the times are; or the column that holds it",
+            "instead of --label-time: rows until a label comes, or with --time a duration (1D) "
+            "or a number in the unit of the times; or the column with the delays",
         ),
-        ("--delay-unit", "TIME", "what 1 is in a column of delays, where --time holds dates: 1h"),
+        ("--delay-unit", "TIME", "unit of a column of delays, if --time has dates: 1h"),
     )
     _add(group, texts)
     _add(group, [("--exclude", "COL", "column to leave out; repeatable")], **_REPEATED)
-    _add(group, [("--n-rows", "N", "evaluate the first N rows only")], **_NUMBER)
+    _add(group, [("--n-rows", "N", "evaluate only the first N rows")], **_NUMBER)
     _add(group, [_READ], **_PARAMETERS)
 
     group = parser.add_argument_group("the evaluation")
-    words = "model to evaluate, see below, or NAME=MODEL; repeatable. Baselines are always there"
+    words = "model to evaluate, see below, or NAME=MODEL; repeatable. Baselines are always included"
     monitor = f"detector that watches the errors of each model: {', '.join(DETECTORS)}; repeatable"
     repeated = (("--model", "MODEL", words), *_MEASURES, ("--monitor", "DETECTOR", monitor))
     _add(group, repeated, **_REPEATED)
     words = (
-        "ask about rows that are never learnt: a file, or the number of the last rows of the "
-        "stream; 'next': the next --every rows, which are learnt afterwards"
+        "predict held-out rows: those of a file, or the last N rows of the stream; 'next': the "
+        "next --every rows, used for training afterwards"
     )
     _add(group, [("--holdout", "ROWS", words)])
     numbers = (
-        ("--every", "N", f"rows learnt between two checkpoints of --holdout (default: {EVERY})"),
-        ("--bins", "N", "parts of the time from arrival to label (default: 50)"),
-        ("--folds", "N", "have N copies of each model, which learn different rows, and test them"),
+        ("--every", "N", f"training rows between two checkpoints of --holdout (default: {EVERY})"),
+        ("--bins", "N", "bins between arrival and label (default: 50)"),
+        ("--folds", "N", "train N copies of each model on different rows, and test differences"),
     )
     _add(group, numbers, **_NUMBER)
     words = (
@@ -235,36 +235,38 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     _add(group, [("--set", "NAME=VALUE", words)], **_PARAMETERS)
     _add(group, [_JOBS], type=int)
     group.add_argument("--progress", help="show a progress bar (needs tqdm)", **_FLAG)
-    words = "folder from which the same command resumes where it was stopped"
+    words = "folder from which the same command resumes where it stopped"
     _add(group, [("--checkpoint", "FOLDER", words)], **_PATH)
 
-    group = parser.add_argument_group("comparisons; of late labels, those of answers at arrival")
-    words = "test whether these two models differ; choose them before you see scores"
+    group = parser.add_argument_group("comparisons; with delayed labels, of predictions at arrival")
+    words = "test whether two models differ; choose them before you see scores"
     group.add_argument("--compare", nargs=2, metavar=("A", "B"), help=words)
-    words = "find the best model, by the first measure if none is named, and those like it"
+    words = "find the best model, by default by the first measure, and those not worse"
     _add(group, [("--compare-with-best", "MEASURE", words)], nargs="?", const="")
     _add(parser.add_argument_group("the output"), _OUTPUT, **_PATH)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
     _add(parser, [("file", "FILE", "Parquet or CSV files in time order")], nargs="+")
-    _add(parser, [("--target", "COL", "column of the labels; missing: not known")], required=True)
+    _add(
+        parser, [("--target", "COL", "column of the labels; missing: not known yet")], required=True
+    )
     repeated = (
         ("--predictions", "NAME=COL", "column of the predictions of a model; repeatable"),
         (
             "--probabilities",
             "NAME=COL",
-            "column of the probabilities of a model: of two classes, those of the second; "
-            "NAME=CLASS:COL says of which class, NAME=COL,COL,COL are all classes; repeatable",
+            "column of the probabilities of a model: for two classes, those of the second; "
+            "NAME=CLASS:COL names the class, NAME=COL,COL,COL has all classes; repeatable",
         ),
         *_MEASURES,
-        ("--slices", "COL", "column of groups, each of which is scored; repeatable"),
+        ("--slices", "COL", "column of groups to score separately; repeatable"),
     )
     _add(parser, repeated, **_REPEATED)
     _add(parser, _TIMES)
-    words = "distance of the checkpoints: a time, such as 1D, or a number of rows"
+    words = "distance between checkpoints: a duration, such as 1D, or a number of rows"
     _add(parser, [("--every", "TIME", words)], type=_time_or_rows)
-    words = "estimate scores of rows that have no labels yet; needs --probabilities and both times"
+    words = "estimate scores of unlabelled rows; needs --probabilities and both times"
     parser.add_argument("--estimate", help=words, **_FLAG)
     words = (
         "any other parameter of PredictionLog or its method score, such as tolerance=0.05, "
@@ -275,22 +277,25 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
-    words = "folder for the picture and the result (default: skstream-demo)"
+    words = "folder for the plot and the result (default: skstream-demo)"
     _add(parser, [("--out", "DIR", words)], default="skstream-demo", **_PATH)
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
-    words = "result.npz, the folder of --save, or that of bench, whose results are all checked"
+    words = "result.npz, the folder of --save, or that of bench, to check all its results"
     _add(parser, [("result", "RESULT", words)], **_PATH)
-    words = "files of the stream (default: those that the result was made of)"
+    words = "files of the stream (default: those of the result)"
     _add(parser, [("--data", "FILE", words)], nargs="+")
-    words = "model to check (default: those of the command that made the result); repeatable"
+    words = "model to check (default: those of the original command); repeatable"
     _add(parser, [("--model", "MODEL", words)], **_REPEATED)
-    _add(parser, [("--target", "COL", "column of the labels (default: that of the command)")])
+    _add(
+        parser,
+        [("--target", "COL", "column of the labels (default: that of the original command)")],
+    )
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
-    words = "page to write, replaced if it is there (default: report.html, which is not replaced)"
+    words = "page to write, replaced if it exists (default: report.html, never replaced)"
     given = (("result", "RESULT", "result.npz, or the folder of --save"), ("--out", "FILE", words))
     _add(parser, given, **_PATH)
 
@@ -298,7 +303,7 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 def _add_bench(parser: argparse.ArgumentParser) -> None:
     words = "TOML file, see below, or a suite that ships: field, field-short (default: a third one)"
     _add(parser, [("suite", "SUITE", words)], nargs="?", **_PATH)
-    words = "folder for the results, the table and the pictures (default: skstream-bench)"
+    words = "folder for the results, the table and the plots (default: skstream-bench)"
     _add(parser, [("--out", "DIR", words)], default="skstream-bench", **_PATH)
     _add(parser, [_JOBS], type=int)
     parser.add_argument(
@@ -332,10 +337,10 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 def make_parser(**run: Command) -> argparse.ArgumentParser:
     """Return the parser, which leads to the functions that run the commands, by their names."""
     parser = argparse.ArgumentParser(
-        prog="skstream", description="Evaluate models that learn from data streams."
+        prog="skstream", description="Evaluate models on data streams."
     )
     parser.add_argument("--version", action="version", version=f"skstream {__version__}")
-    parser.add_argument("--traceback", help="show where an error came from", **_FLAG)
+    parser.add_argument("--traceback", help="show the traceback of errors", **_FLAG)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, add, description, epilog in (
         ("demo", _add_demo, "Compare naive Bayes and linear models with baselines.", None),

@@ -250,8 +250,8 @@ def read_suite(path: Path | None) -> Suite:
     for name, text_of in models.items():
         if not isinstance(text_of, str) or re.search(r"[=()'\"]", name):
             raise ValueError(
-                f"{path}: [models] must give texts to names without = ( ) and quotes, as in "
-                f'slow = "sgd(alpha=0.001)". Got {name!r} = {text_of!r}.'
+                f"{path}: [models] must map names to texts, with names without = ( ) and quotes, "
+                f'as in slow = "sgd(alpha=0.001)". Got {name!r} = {text_of!r}.'
             )
     for name, stream in streams.items():
         _check_stream(name, stream, path)
@@ -259,7 +259,7 @@ def read_suite(path: Path | None) -> Suite:
         if len(alike) > 1:
             raise ValueError(
                 f"{path}: the names of streams become those of files, and {' and '.join(alike)} "
-                "differ by capital letters alone, which some systems do not tell apart."
+                "differ only in capitalisation, which some systems ignore."
             )
     metrics = _list(data.get("metric", "accuracy"), str, "metric", path)
     certify = data.get("certify", metrics[0])
@@ -326,8 +326,8 @@ def _list(given: Any, kind: type, key: str, path: Path, least: int = 1) -> list[
 def _check_stream(name: str, given: Any, path: Path) -> None:
     if not _STREAM_NAME.fullmatch(name):
         raise ValueError(
-            f"{path}: the name of a stream becomes that of a file, and may have letters, digits "
-            f"and . + - _ alone. Got {name!r}."
+            f"{path}: the name of a stream becomes that of a file, and may contain only letters, "
+            f"digits and . + - _. Got {name!r}."
         )
     if isinstance(given, dict):
         known = (*OPTIONS_OF_STREAMS, "seeds")
@@ -339,8 +339,8 @@ def _check_stream(name: str, given: Any, path: Path) -> None:
             )
     elif not isinstance(given, str):
         raise ValueError(
-            f"{path}: a stream is the text of a generator, or a table such as {{file = "
-            f'"power.csv", target = "class"}}. Got {name} = {given!r}.'
+            f"{path}: a stream must be the text of a generator, or a table such as "
+            f'{{file = "power.csv", target = "class"}}. Got {name} = {given!r}.'
         )
 
 
@@ -350,14 +350,14 @@ def _check_certify(measure: str, classes: Any, models: Mapping[str, Any]) -> Non
     if found.row_loss in ("brier", "log") and without:
         raise ValueError(
             f"No leaderboard can be certified by {measure!r} of models without probabilities "
-            f'({", ".join(without)}). Name another measure, as certify = "accuracy", or name these '
-            "models as references."
+            f'({", ".join(without)}). Use another measure, such as certify = "accuracy", or list '
+            "these models as references."
         )
     if found.row_loss not in ("zero_one", "brier", "log"):
         raise ValueError(
             f"No leaderboard can be certified by {measure!r}: it is not the mean of a bounded loss "
-            'that each row has by itself. Name one that is, as certify = "accuracy", or leave the '
-            "leaderboard out: certify = false."
+            'per row. Use one that is, such as certify = "accuracy", or leave the leaderboard '
+            "out: certify = false."
         )
 
 
@@ -390,7 +390,7 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
     except KeyboardInterrupt:
         say(
             f"interrupted; {len(found)} of {plural(len(runs), 'run')} are finished, and the same "
-            "command goes on"
+            "command resumes"
         )
         return INTERRUPTED
     outcome = Outcome.of(suite, runs, found)
@@ -424,8 +424,8 @@ def finished(runs: Sequence[Run], folder: Path) -> dict[Path, EvaluationResult]:
     for path in there:
         if path not in known:
             raise ValueError(
-                f"{path} is of no stream and seed of this suite. Name another folder with --out, "
-                "or move the file away."
+                f"{path} belongs to no stream and seed of this suite. Use another folder with "
+                "--out, or move the file away."
             )
         result = load_result(path)
         then = list(map(str, result.details.record.get("command", ())))
@@ -467,8 +467,8 @@ def _check_plans(runs: Sequence[Run], suite: Suite, planned: Plan) -> list[str]:
             plan = planned(run.words)
         except SystemExit:
             raise ValueError(
-                f"The stream {run.stream} of the suite gives an option a value that it cannot have "
-                "(see above)."
+                f"The stream {run.stream} of the suite gives an option an invalid value (see "
+                "above)."
             ) from None
         except (ValueError, TypeError, OSError, ImportError) as error:
             if suite.skips_missing and isinstance(error, OSError):
@@ -478,7 +478,7 @@ def _check_plans(runs: Sequence[Run], suite: Suite, planned: Plan) -> list[str]:
             raise ValueError(f"The stream {run.stream} of the suite: {error}") from error
         if unknown := [name for name in suite.references if name not in plan.models]:
             raise ValueError(
-                f"references names {unknown[0]!r}, and there are {', '.join(plan.models)}."
+                f"references names {unknown[0]!r}, but there are {', '.join(plan.models)}."
             )
         if suite.certify is not None:
             models = {n: one for n, one in plan.models.items() if n not in suite.references}
@@ -645,7 +645,7 @@ class Outcome:
             if (ranks := self._ranks()) is not None:
                 draw(ranks.plot(), folder / RANKS_PICTURE)
         except ImportError as error:
-            say(f"no picture was drawn: {error}")
+            say(f"no plot was drawn: {error}")
 
 
 def _without_nan(value: Any) -> Any:

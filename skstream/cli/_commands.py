@@ -128,9 +128,9 @@ def _about_guesses(result: EvaluationResult) -> str:
     zeros = [name for name, one in result.measures.items() if one.baseline_is_zero]
     known = f"A naive guess has 0 in {', '.join(zeros)}" if zeros else "Kappas compare with one"
     return (
-        f"No naive guess is in the table, since no model is run. {known}"
-        f"{'' if zeros else ' (--metric kappa_m, kappa_temporal)'}; skstream evaluate has guesses "
-        "in its table, on a file with features."
+        "The table has no naive baselines, since no model is run. "
+        f"{known}{'' if zeros else ' (--metric kappa_m, kappa_temporal)'}; skstream evaluate has "
+        "baselines in its table, on a file with features."
     )
 
 
@@ -229,7 +229,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.words = list(sys.argv[1:] if arguments is None else arguments)
         return _run(options)
     except KeyboardInterrupt:  # beyond the evaluation itself, which gives the result so far
-        say("interrupted; what was not printed or written yet is not there")
+        say("interrupted; anything not printed or written yet is missing")
         return INTERRUPTED
 
 
@@ -310,9 +310,9 @@ def verify(options: argparse.Namespace) -> int:
     words = result.details.record.get("command")
     if words is None and not (options.data and options.model):
         raise ValueError(
-            f"{path} was not saved by skstream evaluate, and does not say how its rows "
-            "were read and which models it is of: add --data FILE, --target COL, and --model "
-            "NAME=MODEL for each model to check."
+            f"{path} was not saved by skstream evaluate, and does not record how its rows were "
+            "read and which models it has: add --data FILE, --target COL, and --model NAME=MODEL "
+            "for each model to check."
         )
     if words is None:
         words = ["evaluate", *options.data]
@@ -342,13 +342,13 @@ def report(options: argparse.Namespace) -> int:
     check_outputs(None, None, page)
     if options.out is None and page.exists():
         raise FileExistsError(
-            f"{page} is there already: name the file to write, --out FILE; it is replaced then."
+            f"{page} already exists: name the file to write, --out FILE; it is then replaced."
         )
     path = _saved_in(options.result)
     if _bench.is_bench(path):
         results = sorted((path / _bench.RESULTS).glob("*.npz"))
         raise ValueError(
-            f"{path} holds the results of many runs, and a page is about one: name its file"
+            f"{path} contains the results of many runs, but a page is about one: name its file"
             + (f", such as {results[0]}." if results else ".")
         )
     write_report(load_result(path), page)
@@ -447,7 +447,7 @@ def _evaluated(
         return evaluator.evaluate(models, stream), 0
     except EvaluationInterrupted as interrupt:
         goes_on = (
-            "" if run_options(evaluator.run).checkpoint is None else "; the same command goes on"
+            "" if run_options(evaluator.run).checkpoint is None else "; the same command resumes"
         )
         say(f"interrupted{goes_on}; this is the result so far")
         return interrupt.result, INTERRUPTED
@@ -483,13 +483,13 @@ def _check_labels(options: argparse.Namespace, target: str, classes: Any) -> Non
     """Raise an error for a target that is hardly one of labels."""
     if len(classes) > MAX_LABELS and options.target not in dict(options.read).get("nominal", ()):
         raise ValueError(
-            f"{target} holds {len(classes):,} different values, each of which would be a label. "
-            "Numbers are predicted by regressors: --model sgd-regressor. If they are labels all "
-            f"the same, pass --read \"nominal=['{options.target}']\"."
+            f"{target} has {len(classes):,} different values, each of which would be a label. For "
+            "numbers, use regressors: --model sgd-regressor. If they are labels, pass --read "
+            f"\"nominal=['{options.target}']\"."
         )
     if len(classes) == 1:
         raise ValueError(
-            f"{target} holds one label only, {classes.tolist()[0]!r}: there is nothing to predict."
+            f"{target} has only one label, {classes.tolist()[0]!r}: there is nothing to predict."
             + ("" if options.target is None else " Is another column the target (--target)?")
         )
 
@@ -500,9 +500,9 @@ def _with_baselines(models: dict[str, Any], stream: Stream, target: str) -> dict
     if fractional and models:
         wrong = next(name for name, model in models.items() if not is_regressor(model))
         raise ValueError(
-            f"{target} holds numbers with fractions, which a regressor "
-            f"predicts, and {wrong} is a classifier. Evaluate regressors: --model sgd-regressor, "
-            f"or \"pipeline('scaler', 'sgd-regressor')\"."
+            f"{target} has numbers with fractions, which need a regressor, but {wrong} is a "
+            "classifier. Evaluate regressors: --model sgd-regressor, or \"pipeline('scaler', "
+            "'sgd-regressor')\"."
         )
     regression = fractional or _regression(models)
     names = REGRESSOR_BASELINES if regression else CLASSIFIER_BASELINES

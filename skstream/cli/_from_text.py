@@ -79,15 +79,14 @@ class Kind:
 MODEL = Kind(
     "model",
     "sgd",
-    "Expected a short name or module:Class, with parameters in parentheses where needed: "
-    "sgd, sgd(alpha=0.001), sklearn.linear_model:Perceptron(penalty='l2').",
+    "Expected a short name or module:Class, with any parameters in parentheses: sgd, "
+    "sgd(alpha=0.001), sklearn.linear_model:Perceptron(penalty='l2').",
     "any other estimator is named by its module: sklearn.linear_model:Perceptron",
 )
 GENERATOR = Kind(
     "generator",
     "SEA",
-    "Expected a name, with parameters in parentheses where needed: NSGT, "
-    "SEA(n_rows=50000, noise=0.2).",
+    "Expected a name, with any parameters in parentheses: NSGT, SEA(n_rows=50000, noise=0.2).",
     "a data set of River is named by its module: river.datasets:Phishing",
     as_stream,
     ("take", "chunks"),
@@ -95,8 +94,7 @@ GENERATOR = Kind(
 DETECTOR = Kind(
     "detector",
     "adwin",
-    "Expected a name, with parameters in parentheses where needed: adwin, "
-    "page-hinkley(threshold=50).",
+    "Expected a name, with any parameters in parentheses: adwin, page-hinkley(threshold=50).",
     "a detector of River is named by its module: river.drift:KSWIN",
     as_detector,
     ("update", "update_many"),
@@ -169,8 +167,8 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
             shown = ast.unparse(argument)
             raise ModelStringError(
                 f"The {kind.noun} {_quoted(text)} has the positional argument {shown}. Only a "
-                f"quoted {kind.noun} can stand without a name ('{kind.example}'). Name the "
-                f"parameter: name={shown}."
+                f"quoted {kind.noun} needs no name ('{kind.example}'). Name the parameter: "
+                f"name={shown}."
             )
         models.append(argument.value)
     parameters = {}
@@ -179,7 +177,7 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
             parameters[str(word.arg)] = ast.literal_eval(word.value)
         except (ValueError, TypeError, MemoryError, RecursionError) as error:
             raise ModelStringError(
-                f"The parameter {word.arg} of the {kind.noun} {_quoted(text)} is no literal. "
+                f"The parameter {word.arg} of the {kind.noun} {_quoted(text)} is not a literal. "
                 "Parameters may be numbers, strings, True, False, None, and lists, tuples and "
                 "dicts of them; nothing is evaluated as code."
             ) from error
@@ -296,7 +294,7 @@ def _estimator_class(target: str, text: str, kind: Kind) -> type:
     except ImportError as error:
         raise ModelStringError(
             f"The module of the {kind.noun} {_quoted(text)} cannot be imported: {error}. It must "
-            "be installed, or its folder named in PYTHONPATH."
+            "be installed, or its folder must be in PYTHONPATH."
         ) from error
     except (Exception, SystemExit) as error:
         why = f"{type(error).__name__}: {error}"
@@ -358,8 +356,8 @@ def _preprocessor_of(stream: Stream, max_categories: int) -> Any:
     X = next(iter(stream)).X
     if not (isinstance(X, np.ndarray) and X.dtype.kind == "f"):
         raise ValueError(
-            "prepared(...) fills and scales columns of numbers, categories and times, and the rows "
-            "of this stream are sparse or texts: name the steps yourself, "
+            "prepared(...) fills and scales columns of numbers, categories and times, but the "
+            "rows of this stream are sparse or texts: list the steps yourself, "
             "\"pipeline('sklearn.preprocessing:MaxAbsScaler', 'sgd')\"."
         )
     pandas = optional_import("pandas", "prepared(...)")
@@ -479,7 +477,7 @@ def by_name(option: str, texts: Sequence[str]) -> dict[str, str]:
         name, meaning = (text, text) if named is None else (named["name"], named["meaning"])
         if name in found:
             raise ValueError(
-                f"{option} gives two {option[2:]}s the name {name!r}. Give each a name of its own: "
+                f"{option} gives two {option[2:]}s the name {name!r}. Give each its own name: "
                 f"{option} a={meaning} {option} b={meaning}."
             )
         found[name] = meaning

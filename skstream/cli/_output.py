@@ -44,9 +44,7 @@ def check_outputs(picture: Path | None, folder: Path | None, report: Path | None
         formats = bases.FigureCanvasBase.get_supported_filetypes()
         if picture.suffix[1:].lower() not in formats:
             endings = ", ".join(f".{name}" for name in sorted(formats))
-            raise ValueError(
-                f"--plot {picture} must be a file whose ending says its format: {endings}."
-            )
+            raise ValueError(f"--plot {picture} must be a file with one of the endings {endings}.")
         _check_file(picture, "--plot")
     if report is not None:
         _check_file(page_path(report), "The page")
@@ -60,7 +58,7 @@ def _check_file(path: Path, option: str) -> None:
         raise IsADirectoryError(f"{option} {path} is a folder; name a file in it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(
-            f"{option} needs the folder {path.parent}, which is not there or is no folder."
+            f"{option} needs the folder {path.parent}, which does not exist or is not a folder."
         )
     if not os.access(path.parent, os.W_OK):  # a new file takes the place of the old one
         raise PermissionError(f"{option} {path}: the folder {path.parent} is read-only.")
@@ -198,8 +196,8 @@ ALPHA = 0.05
 _MOST_ROWS = 10
 #: What is said where the same folds are ranked and tested pair by pair.
 _OF_TWO_TESTS = (
-    "The average ranks above use less of the scores than these tests of pairs (Wilcoxon's), and "
-    "may not tell apart models that these do: quote the one that you planned."
+    "The average ranks above use less information than these pairwise Wilcoxon tests, and may not "
+    "distinguish models that these do: quote the one that you planned."
 )
 
 
@@ -220,8 +218,7 @@ def check_comparisons(
         if metric not in measures:
             raise ValueError(
                 f"--compare-with-best {metric} is not among the measures of this evaluation: "
-                f"{', '.join(measures)}.{did_you_mean(metric, measures)} Others are asked for with "
-                "--metric."
+                f"{', '.join(measures)}.{did_you_mean(metric, measures)} Add others with --metric."
             )
         higher_is_better(metric, measures[metric])
 
@@ -294,7 +291,7 @@ def _alarms(result: EvaluationResult, detections: FoundByMonitor) -> Iterator[st
 def _compared(result: EvaluationResult, a: str, b: str) -> Any:
     """Compare two models; errors of numbers, which have no bounds, as rows become many.
 
-    Under delayed labels, the answers at arrival are compared, as in `answer`.
+    With delayed labels, the answers at arrival are compared, as in `answer`.
     """
     unbounded = result.n_folds == 1 and result.classes is None
     options: Any = {"boundary": "asymptotic"} if unbounded else {}

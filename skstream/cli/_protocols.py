@@ -41,15 +41,15 @@ NEXT = "next"
 _OF_FILES = ("file", "target", "exclude", "read", "time", "label_time")
 #: Ways to evaluate, of which there is one at a time, by the options that name them.
 _PROTOCOLS = {
-    "holdout": "asks rows that are never learnt",
-    "folds": "has copies of each model, which learn different rows as these come",
-    "delay": "lets labels come late",
-    "label_time": "lets labels come late",
+    "holdout": "predicts held-out rows",
+    "folds": "trains copies of each model on different rows",
+    "delay": "delays labels",
+    "label_time": "delays labels",
 }
 #: Options that say more about another one.
 _NEEDS = {
-    "every": ("holdout", "says how often held-out rows are asked"),
-    "delay_unit": ("delay", "says what a delay of 1 is"),
+    "every": ("holdout", "says how often held-out rows are predicted"),
+    "delay_unit": ("delay", "sets the unit of delays"),
 }
 
 
@@ -107,13 +107,13 @@ class DelaysOfColumn(ChangedRows):
         delays = chunk.meta["label_time"]
         if delays.dtype.kind == "M":
             raise ValueError(
-                "The column of --delay holds times and no delays. Name it with --label-time."
+                "The column of --delay has times, not delays. Name it with --label-time."
             )
         arrival = chunk.meta.get("arrival")
         if self.unit is not None and (arrival is None or arrival.dtype.kind != "M"):
             raise ValueError(
-                "--delay-unit is for rows that arrive at dates, which --time names. Here a delay "
-                "is a number of rows, or in the unit of the numbers of --time."
+                "--delay-unit is for a --time column with dates. Here a delay is a number of "
+                "rows, or in the unit of the numbers of --time."
             )
         check_delays(delays, start)
         return late(chunk, delays, start, self.unit)
@@ -125,11 +125,11 @@ def check_options(options: argparse.Namespace) -> None:
         given = next((name for name in _OF_FILES if getattr(options, name)), None)
         if given is not None:
             raise ValueError(
-                f"{_shown(given)} is about files, and --generator makes the rows: leave one of "
-                "them out."
+                f"{_shown(given)} is for files, but --generator makes the rows: leave one of them "
+                "out."
             )
     elif not options.file:
-        raise ValueError("Name a FILE to read, or a stream to make: --generator NSGT.")
+        raise ValueError("Pass a FILE to read, or a stream to generate: --generator NSGT.")
     for name, (needed, words) in _NEEDS.items():
         if _given(options, name) and not _given(options, needed):
             raise ValueError(f"{_shown(name)} {words}: add {_shown(needed)}.")
@@ -142,8 +142,8 @@ def check_options(options: argparse.Namespace) -> None:
     for name in ("forgetting", "monitor"):
         if _given(options, "holdout") and _given(options, name):
             raise ValueError(
-                f"--{name} does not go with --holdout: every set of held-out rows is scored on its "
-                "own."
+                f"--{name} cannot be combined with --holdout: every set of held-out rows is scored "
+                "on its own."
             )
 
 
@@ -171,9 +171,7 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
         whole = DelaysOfColumn(whole, _unit_of_delays(options))
     stream = whole if options.n_rows is None else take_rows(whole, options.n_rows)
     if stream.n_rows is None:
-        raise ValueError(
-            f"--generator {options.generator} never ends. Say how many rows to take: --n-rows N."
-        )
+        raise ValueError(f"--generator {options.generator} never ends. Limit its rows: --n-rows N.")
     protocol = _protocol(options, stream)
     if held is None or held == NEXT:
         about = "" if held is None else "the next rows"
@@ -193,15 +191,13 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
         whole = files = open_files([*names, *apart], options.target, **reading | {"sort_by": False})
         stop = files.n_rows or 0
         if first == stop:
-            raise ValueError(
-                f"--holdout {held} holds no row: name a file of rows to be asked about."
-            )
+            raise ValueError(f"--holdout {held} has no rows: name a file of rows to predict.")
     else:
         n_held, stop = _number(held), stream.n_rows
         first = n_learnt = stop - n_held
         about = f"the last {n_held:,} rows"
         if n_learnt < 1:
-            raise ValueError(f"--holdout {held} leaves none of the {stop:,} rows to learn.")
+            raise ValueError(f"--holdout {held} leaves none of the {stop:,} rows for training.")
     # Rows that are held out need no order.
     plain = whole if files is None else as_stream(lambda: ((X, y) for X, y, _ in whole.chunks()))
     chunks = list(drop_rows(take_rows(plain, stop), first))
@@ -224,16 +220,16 @@ def _protocol(options: argparse.Namespace, stream: Stream) -> str:
     way = next((name for name in _PROTOCOLS if _given(options, name)), "prequential")
     way = "delay" if way == "label_time" else way
     if options.generator is not None and "label_time" in next(iter(stream)).meta:
-        said = "The stream of --generator says when its labels come"
+        said = "The stream of --generator already has label times"
         if way == "delay":
-            raise ValueError(f"{said}, and --delay says it too: leave one of them out.")
+            raise ValueError(f"{said}, but --delay sets them too: leave one of them out.")
         if way != "prequential":
-            raise ValueError(f"{said}, and {_shown(way)} takes no account of it: leave one out.")
+            raise ValueError(f"{said}, which {_shown(way)} ignores: leave one out.")
         way = "delay"
     if options.bins is not None and way != "delay":
         raise ValueError(
-            "--bins divides the time from the arrival of a row to its label: say when labels come, "
-            "--label-time COL or --delay DELAY."
+            "--bins divides the time from the arrival of a row to its label: give label times "
+            "with --label-time COL or --delay DELAY."
         )
     return way
 
@@ -259,7 +255,7 @@ def _column_of_delays(options: argparse.Namespace) -> str | None:
     if not isinstance(delay, str):
         if options.delay_unit is not None:
             raise ValueError(
-                f"--delay-unit is for a column of numbers, and --delay is {options.delay}. Give "
+                f"--delay-unit is for a column of numbers, but --delay is {options.delay}. Give "
                 "the delay a unit, such as 1D."
             )
         return None
@@ -275,7 +271,7 @@ def _unit_of_delays(options: argparse.Namespace) -> timedelta | None:
     text = options.delay_unit
     unit = None if text is None else parse_duration(text)
     if text is not None and not unit:
-        raise ValueError(f"--delay-unit {text} is no time, such as 1h or 1D.")
+        raise ValueError(f"--delay-unit {text} is not a duration, such as 1h or 1D.")
     return unit
 
 
@@ -325,8 +321,9 @@ def check_parameters(given: Mapping[str, Any], of: str, names: Collection[str]) 
     for name in given:
         if name not in names:
             raise ValueError(
-                f"--set {name}={given[name]}: {of} has no such parameter, or an option of its own "
-                f"for it.{did_you_mean(name, names)} Valid are: {', '.join(sorted(names))}."
+                f"--set {name}={given[name]}: {of} has no such parameter, or the command has its "
+                f"own option for it.{did_you_mean(name, names)} Valid are: "
+                f"{', '.join(sorted(names))}."
             )
 
 

@@ -55,7 +55,7 @@ class RowCalls:
             if weight != int(weight):
                 name, advice = self.takes_no_weights
                 raise ValueError(
-                    f"{name} takes no weights, so a row of weight k is learnt k times, but a "
+                    f"{name} takes no weights, so a row of weight k is repeated k times, but a "
                     f"weight is {weight}. Use whole numbers{advice}."
                 )
             for _ in range(int(weight)):
@@ -251,7 +251,7 @@ class RowDicts:
     X : {ndarray, sparse matrix, dataframe} with rows
         Names of features are those of the columns of a frame, else 0, 1, 2, ...
     missing : {"omit", "none"}
-        Whether a missing value (NaN, None) is left out of its row, or is None there. The values
+        Whether missing values (NaN, None) are left out of the row, or passed as None. The values
         that a sparse matrix does not store are left out.
     names : sequence, optional
         Names of the columns of an array or sparse matrix, if they are known.

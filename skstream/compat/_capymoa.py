@@ -45,7 +45,7 @@ class Columns:
     def of(cls, X: Any, categories: Mapping[Any, Any] | None) -> "Columns":
         """Return what is known from the first rows and from what the user says."""
         if len(X.shape) == 1:
-            raise ValueError(f"X holds raw texts. {about_texts('CapyMOA')}")
+            raise ValueError(f"X contains raw texts. {about_texts('CapyMOA')}")
         own = list(X.columns) if is_frame(X) else list(range(X.shape[1]))
         given = dict(categories or {})
         unknown = [name for name in given if name not in own]
@@ -58,7 +58,7 @@ class Columns:
                 places[number] = {value: place for place, value in enumerate(values)}
             elif _has_texts(X, number):
                 raise ValueError(
-                    f"Column {name!r} holds texts, and CapyMOA must know all categories of a "
+                    f"Column {name!r} holds texts, but CapyMOA must know all categories of a "
                     f"column before the first row. Pass categories={{{name!r}: [...]}}."
                 )
         names = [str(name) for name in own]
@@ -258,8 +258,8 @@ class _CapyMOA(ByRow):
         params = dict(self.params or {})
         for name in {"random_seed", "schema"} & params.keys():
             raise ValueError(
-                f"params holds {name!r}, which {type(self).__name__} gives the learner itself: the "
-                "seed is random_state=, and the schema is made from the first rows. Leave it out."
+                f"params holds {name!r}, which {type(self).__name__} sets itself: the seed is "
+                "random_state=, and the schema is made from the first rows. Leave it out."
             )
         self.columns_ = Columns.of(X, self.categories)
         schemas = optional_import("capymoa.stream", _PURPOSE).Schema
@@ -296,10 +296,10 @@ class _CapyMOA(ByRow):
 
 
 class CapyMOAClassifier(_CapyMOA, ClassifierByRow):
-    """A classifier of CapyMOA, one of MOA's for example, with the interface of scikit-learn.
+    """Adapt a CapyMOA classifier, for example from MOA, to scikit-learn's interface.
 
-    The schema is made from the first rows: names of the columns, categories, classes. Each copy
-    begins with a new learner.
+    The schema (column names, categories, classes) is made from the first rows. Each copy starts
+    with a new learner.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ class CapyMOAClassifier(_CapyMOA, ClassifierByRow):
         array. Categorical columns of data frames list them themselves. A value that is not among
         them counts as missing.
     random_state : int, RandomState or None, default=None
-        Source of the learner's `random_seed`. Evaluators set it where it is None.
+        Source of the learner's `random_seed`. Evaluators set it if it is None.
 
     Attributes
     ----------
@@ -321,7 +321,7 @@ class CapyMOAClassifier(_CapyMOA, ClassifierByRow):
     columns_ : Columns
         Names and categories of the columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where all of them are strings.
+        Names of the features, if all of them are strings.
     model_ : capymoa.base.Classifier
         The learner.
     n_features_in_ : int
@@ -329,7 +329,7 @@ class CapyMOAClassifier(_CapyMOA, ClassifierByRow):
 
     See Also
     --------
-    from_capymoa : Makes the estimator that fits a learner.
+    from_capymoa : Makes the matching estimator for a learner.
 
     Examples
     --------
@@ -344,7 +344,7 @@ class CapyMOAClassifier(_CapyMOA, ClassifierByRow):
         Returns
         -------
         CapyMOAClassifierCalls
-            Calls without checks.
+            Methods without checks.
         """
         return CapyMOAClassifierCalls(self.model_, self.columns_, self.classes_)
 
@@ -359,7 +359,7 @@ class CapyMOAClassifier(_CapyMOA, ClassifierByRow):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Probabilities; NaN where the learner gives no answer.
+            Probabilities; NaN if the learner makes no prediction.
         """
         return self._answers(X, "predict_proba")
 
@@ -383,7 +383,7 @@ class CapyMOARegressor(_CapyMOA, RegressorByRow):
     columns_ : Columns
         Names and categories of the columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where all of them are strings.
+        Names of the features, if all of them are strings.
     model_ : capymoa.base.Regressor
         The learner.
     n_features_in_ : int
@@ -391,7 +391,7 @@ class CapyMOARegressor(_CapyMOA, RegressorByRow):
 
     See Also
     --------
-    from_capymoa : Makes the estimator that fits a learner.
+    from_capymoa : Makes the matching estimator for a learner.
 
     Examples
     --------
@@ -406,7 +406,7 @@ class CapyMOARegressor(_CapyMOA, RegressorByRow):
         Returns
         -------
         CapyMOARegressorCalls
-            Calls without checks.
+            Methods without checks.
         """
         return CapyMOARegressorCalls(self.model_, self.columns_)
 
@@ -414,20 +414,19 @@ class CapyMOARegressor(_CapyMOA, RegressorByRow):
 def from_capymoa(
     learner: Any, *, categories: Mapping[Any, Any] | None = None, random_state: Any = None
 ) -> CapyMOAClassifier | CapyMOARegressor:
-    """Give a classifier or regressor of CapyMOA the interface of scikit-learn.
+    """Adapt a CapyMOA classifier or regressor to scikit-learn's interface.
 
-    Evaluators take the learners of CapyMOA as they are, and call this function. It needs CapyMOA
-    and Java.
+    Evaluators accept CapyMOA learners directly and call this function. It needs CapyMOA and Java.
 
     Parameters
     ----------
     learner : capymoa.base.Classifier, capymoa.base.Regressor, or a class of them
-        A class, such as `capymoa.classifier.HoeffdingTree`; or a learner with any schema, whose
-        arguments and seed are taken over, and nothing else: the schema is made from the first rows.
+        A class, such as `capymoa.classifier.HoeffdingTree`; or a learner with any schema, of which
+        only the arguments and the seed are used: the schema is made from the first rows.
     categories : dict, default=None
         Values of the columns with categories, by the name or number of the column.
     random_state : int, RandomState or None, default=None
-        Source of the learner's `random_seed`; of a learner that is given, by default its own.
+        Source of the learner's `random_seed`; for a learner instance, by default its own.
 
     Returns
     -------
@@ -437,7 +436,7 @@ def from_capymoa(
     Raises
     ------
     TypeError
-        If it is no classifier or regressor of CapyMOA.
+        If it is not a CapyMOA classifier or regressor.
 
     Examples
     --------
@@ -471,7 +470,7 @@ def check_learner(kind: Any) -> None:
         base = optional_import("capymoa.base", _PURPOSE)
         if issubclass(kind, (base.Classifier, base.Regressor)):
             return
-    raise TypeError(f"A classifier or regressor of CapyMOA is needed. Got {name} instead.")
+    raise TypeError(f"Expected a CapyMOA classifier or regressor. Got {name} instead.")
 
 
 offer_adapter(is_capymoa, from_capymoa)

@@ -307,46 +307,46 @@ class _River(_WithRiver, ByRow):
 
 
 class RiverClassifier(_River, ClassifierByRow):
-    """A classifier of River with the interface of scikit-learn.
+    """Adapt a River classifier to scikit-learn's interface.
 
-    Rows become dictionaries: keys are the names of the columns of a data frame, or else the numbers
-    of the columns from 0 on (the names, where a frame was learnt before); values are what the
-    columns hold, so that texts and categories stay what they are. Trees of River take texts as
-    categories; numbers that are categories are listed in the tree's own `nominal_attributes`.
+    Rows become dictionaries: keys are the column names of a data frame, or else column numbers from
+    0 on (the names, if the model was trained on a frame before); values are unchanged, so texts and
+    categories keep their type. River's trees treat texts as categories; list numeric categories in
+    the tree's own `nominal_attributes`.
 
     Parameters
     ----------
     model : river.base.Classifier
-        A classifier, or a pipeline that ends in one. It does not change: a clone of it learns,
-        which knows nothing yet; with ``warm_start=True`` of an evaluator a copy, which knows what
-        the model has learnt. Models of two classes are given False and True, others the labels.
+        A classifier, or a pipeline that ends in one. It is left unchanged: an untrained clone of it
+        is trained, or, with ``warm_start=True`` of an evaluator, a copy with its state. Binary
+        models get the labels False and True, others the original labels.
     missing : {"omit", "none"}, default="omit"
-        What becomes of missing values (NaN, None): the row has no such feature, as most models of
-        River expect, or the feature is None, as its imputers expect. A sparse row has the features
-        that are stored.
+        How missing values (NaN, None) are passed: the row lacks the feature, as most River models
+        expect, or the feature is None, as River's imputers expect. A sparse row has only its stored
+        features.
     random_state : int, RandomState or None, default=None
-        Where parameters `seed` in the model are None, at any depth, they are derived from it, each
-        by its place. None: they stay None. Evaluators set it.
+        If parameters `seed` in the model are None, at any depth, they are derived from it, each by
+        its position. None: they stay None. Evaluators set it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where all of them are strings.
+        Names of the features, if all of them are strings.
     model_ : river.base.Classifier
-        The model that learns.
+        The model that is trained.
     n_features_in_ : int
         Number of features.
 
     See Also
     --------
-    from_river : Makes the estimator that fits a model.
+    from_river : Makes the matching estimator for a model.
 
     Notes
     -----
-    Where ``learn_one`` has a parameter `w`, a weight is passed on; else a row of weight k is learnt
-    k times.
+    If ``learn_one`` has a parameter `w`, weights are passed on; otherwise a row of weight k is
+    repeated k times.
 
     Evaluators call the methods of the River model directly, without checks of each row.
 
@@ -369,8 +369,8 @@ class RiverClassifier(_River, ClassifierByRow):
         if len(self.classes_) > 2 and not is_multiclass(model):
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(self.classes_)}: River's {model_name(model)} learns two classes, "
-                f"and here are {len(self.classes_)}. Wrap it in "
+                f"{type_of_target(self.classes_)}: River's {model_name(model)} supports two "
+                f"classes, but here are {len(self.classes_)}. Wrap it in "
                 "river.multiclass.OneVsRestClassifier."
             )
         return model
@@ -381,7 +381,7 @@ class RiverClassifier(_River, ClassifierByRow):
         Returns
         -------
         RiverClassifierCalls
-            Calls without checks, for one container of rows.
+            Methods without checks, for one container of rows.
         """
         names = getattr(self, "feature_names_in_", None)
         return RiverClassifierCalls(self.model_, self.missing, self.classes_, names)
@@ -411,34 +411,33 @@ class RiverClassifier(_River, ClassifierByRow):
 
 
 class RiverRegressor(_River, RegressorByRow):
-    """A regressor of River with the interface of scikit-learn.
+    """Adapt a River regressor to scikit-learn's interface.
 
     Rows become dictionaries, as in `RiverClassifier`.
 
     Parameters
     ----------
     model : river.base.Regressor
-        A regressor, or a pipeline that ends in one. It does not change: a clone of it learns,
-        which knows nothing yet; with ``warm_start=True`` of an evaluator a copy, which knows what
-        the model has learnt.
+        A regressor, or a pipeline that ends in one. It is left unchanged: an untrained clone of it
+        is trained, or, with ``warm_start=True`` of an evaluator, a copy with its state.
     missing : {"omit", "none"}, default="omit"
-        What becomes of missing values (NaN, None): the row has no such feature, or the feature is
+        How missing values (NaN, None) are passed: the row lacks the feature, or the feature is
         None.
     random_state : int, RandomState or None, default=None
-        Where parameters `seed` in the model are None, at any depth, they are derived from it.
+        If parameters `seed` in the model are None, at any depth, they are derived from it.
 
     Attributes
     ----------
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where all of them are strings.
+        Names of the features, if all of them are strings.
     model_ : river.base.Regressor
-        The model that learns.
+        The model that is trained.
     n_features_in_ : int
         Number of features.
 
     See Also
     --------
-    from_river : Makes the estimator that fits a model.
+    from_river : Makes the matching estimator for a model.
 
     Examples
     --------
@@ -459,7 +458,7 @@ class RiverRegressor(_River, RegressorByRow):
         Returns
         -------
         RiverRegressorCalls
-            Calls without checks, for one container of rows.
+            Methods without checks, for one container of rows.
         """
         names = getattr(self, "feature_names_in_", None)
         return RiverRegressorCalls(self.model_, self.missing, names)
@@ -559,21 +558,21 @@ def _is_based_on(given: Any, name: str) -> bool:
 def from_river(
     model: Any, *, missing: str = "omit", random_state: Any = None
 ) -> RiverClassifier | RiverRegressor | RiverDetector:
-    """Give a classifier, regressor or drift detector of River the interface of this package.
+    """Adapt a River classifier, regressor or drift detector to this package's interface.
 
-    Evaluators take the models of River as they are, and call this function; so does what takes a
-    detector. It is needed for other options, to search parameters, and for models inside the
+    Evaluators accept River models directly and call this function, as does everything that accepts
+    a detector. Call it yourself for other options, to search parameters, and for models inside the
     meta-estimators and pipelines of this package.
 
     Parameters
     ----------
     model : river.base.Classifier, river.base.Regressor or object of river.drift
-        A model, or a pipeline that ends in one; or a detector. It does not change. What it has
-        learnt is kept only by an evaluator with ``warm_start=True``.
+        A model, or a pipeline that ends in one; or a detector. It is left unchanged. Earlier
+        training is kept only by an evaluator with ``warm_start=True``.
     missing : {"omit", "none"}, default="omit"
-        Whether a missing value (NaN, None) is left out of its row, or is None there.
+        Whether missing values (NaN, None) are left out of the row, or passed as None.
     random_state : int, RandomState or None, default=None
-        Source of the seeds that are None in the model.
+        Source of seeds that are None in the model.
 
     Returns
     -------
@@ -583,11 +582,11 @@ def from_river(
     Raises
     ------
     TypeError
-        If the model is no classifier or regressor of River.
+        If the model is not a River classifier or regressor.
 
     See Also
     --------
-    to_river : The other way.
+    to_river : The reverse adapter.
 
     Examples
     --------
@@ -613,10 +612,10 @@ def is_river(model: Any) -> bool:
 def check_kind(model: Any, kind: str) -> None:
     """Raise an error unless an object is a River model of a kind that can be evaluated."""
     if isinstance(model, type):
-        raise TypeError(f"Pass an instance, {model.__name__}(), and not the class itself.")
+        raise TypeError(f"Pass an instance, {model.__name__}(), not the class itself.")
     if not is_river(model):
         raise TypeError(
-            f"A classifier or regressor of River is needed. Got {type(model).__name__} instead."
+            f"Expected a River classifier or regressor. Got {type(model).__name__} instead."
         )
     base = optional_import("river.base", "A model of River")
     active = optional_import("river.active.base", "A model of River")
@@ -626,10 +625,10 @@ def check_kind(model: Any, kind: str) -> None:
         what = f"is no {kind.lower()}" if known else "is neither a classifier nor a regressor"
         what = "answers several targets" if several else what
         if isinstance(model, active.ActiveLearningClassifier):
-            what = "chooses itself which labels it asks for"
+            what = "chooses itself which labels to request"
         raise TypeError(
-            f"River's {model_name(model)} {what}. Classifiers and regressors of River, and "
-            "pipelines that end in one, are taken."
+            f"River's {model_name(model)} {what}. River classifiers and regressors, and pipelines "
+            "that end in one, are accepted."
         )
 
 

@@ -252,7 +252,7 @@ class ForestForm:
         n, (k, n_drawn) = len(forest.n_asked), forest.tree.moments.shape[1::2]
         times = work.weight.astype(np.int64)
         if not np.array_equal(times, work.weight):
-            raise Declined("rows of weights that are no whole numbers have no kernel")
+            raise Declined("rows with fractional weights have no kernel")
         index = np.repeat(np.arange(len(times)), times)  # a row of weight 2 is learnt twice
         y, stamp = work.y[index], np.append(0, times.cumsum())[work.stamp]
         is_next = work.is_next.copy()

@@ -25,13 +25,13 @@ def holds_rows_of_river(source: Any) -> bool:
     name = type(source).__name__
     if "SyntheticDataset" in bases and source.n_samples is None:
         raise ValueError(
-            f"{name}, a data set of River, never ends. Say how many rows to take: "
+            f"{name}, a data set of River, never ends. Limit it, for example "
             f"{name}(...).take(1000)."
         )
     if bases and source.sparse and source.n_features:
         raise ValueError(
             f"{name}, a data set of River, has {source.n_features:,} features, too many for a "
-            "frame. Take some of its rows, .take(1000), or pass chunks of hashed features."
+            "frame. Use only some of its rows, .take(1000), or pass chunks of hashed features."
         )
     return bool(bases)
 

@@ -542,7 +542,7 @@ class RiverKernel(MemoryKernel):
             return state, self._answers(np.empty((0, len(self._labels))), np.empty(0, np.int64))
         is_new = state.memory is None and not is_fitted(self.estimator)
         if is_new and block.n_asks and block.stamp[0] == 0:
-            raise Declined("asking before anything is learnt has no kernel")
+            raise Declined("predicting before any training has no kernel")
         learn, ask, columns = read_block(block, state.columns, dtypes=EXACT_OR_SINGLE, finite=True)
         names, is_whole = _names(columns), _check_values(block, learn, ask)
         memory = self._first(names, is_whole) if state.memory is None else state.memory

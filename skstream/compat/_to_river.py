@@ -24,36 +24,35 @@ def to_river(
     missing: float = np.nan,
     n_kept: int = 1000,
 ) -> Any:
-    """Give a classifier or regressor with ``partial_fit`` the interface of River.
+    """Adapt a classifier or regressor with ``partial_fit`` to River's interface.
 
-    The meta-classifiers of this package and the models of scikit-learn then work in River's
-    pipelines, ensembles and evaluations.
+    This package's meta-classifiers and scikit-learn's models then work in River's pipelines,
+    ensembles and evaluations.
 
     Parameters
     ----------
     estimator : estimator
-        A classifier or regressor. It does not change: a copy learns. If it has learnt something
-        already, the copy goes on from there; River's ``clone`` makes one that knows nothing.
+        A classifier or regressor. It is left unchanged: a copy is trained. If it is already
+        trained, the copy continues from there; River's ``clone`` makes an untrained one.
     classes : array-like of shape (n_classes,), default=None
-        All labels that can occur. None: those of an estimator that has `classes_`, or else those
-        that come; see `n_kept`.
+        All labels that can occur. None: those of a fitted estimator, or else those that occur; see
+        `n_kept`.
     features : sequence, default=None
-        Names of the features, in the order of the columns that the estimator sees; others are
-        left out. None: those that the estimator has learnt, or else those that come, in their
-        order; see `n_kept`.
+        Names of the features, in the estimator's column order; others are left out. None: those of
+        a fitted estimator, or else those that occur, in order of appearance; see `n_kept`.
     missing : float, default=nan
-        What the estimator sees for a feature that a row lacks: 0.0 for models that take no NaN, and
-        where rows are counts.
+        Value for a feature that a row lacks: 0.0 for models that accept no NaN, and for rows of
+        counts.
     n_kept : int, default=1000
-        Rows learnt last that are kept. Where a label or a feature comes for the first time, the
-        model begins anew with these rows, in their order, as if it had known it before. None are
-        kept where `classes` (of a classifier) and `features` are known.
+        Number of the latest training rows to keep. When a new label or feature appears, the model
+        is retrained from scratch on these rows, in order, as if it had been known. None are kept if
+        `classes` (for a classifier) and `features` are known.
 
     Returns
     -------
     river.base.Classifier or river.base.Regressor
         A model with ``learn_one``, ``predict_one`` and, for classifiers that have it,
-        ``predict_proba_one``. Before anything was learnt, classifiers answer None, regressors 0.
+        ``predict_proba_one``. Before any training, classifiers predict None, regressors 0.
 
     Raises
     ------
@@ -64,13 +63,12 @@ def to_river(
 
     See Also
     --------
-    from_river : The other way.
+    from_river : The reverse adapter.
 
     Notes
     -----
-    The estimator sees arrays of one row: of numbers where all values are numbers, else of objects.
-
-    To begin anew takes as long as to learn the kept rows. Where new features come all the time, as
+    The estimator gets arrays of one row: of numbers if all values are numbers, else of objects.
+    Retraining takes as long as training on the kept rows. If new features appear all the time, as
     words do, put a ``river.preprocessing.FeatureHasher`` before the model.
 
     Examples
@@ -88,8 +86,8 @@ def to_river(
     check_can_learn(estimator)
     if not (is_classifier(estimator) or is_regressor(estimator)):
         raise TypeError(
-            f"{type(estimator).__name__} is neither a classifier nor a regressor, and no others "
-            "become models of River."
+            f"{type(estimator).__name__} is neither a classifier nor a regressor, so it cannot "
+            "become a River model."
         )
     check_count(n_kept, "n_kept", 1)
     if is_regressor(estimator):

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class Detections:
     """Rows at which the detector of a monitor warned and raised alarms, for one model.
 
-    Rows are those of the result's checkpoints, counted from 0: rows of the stream, or under
-    delayed labels the labelled rows in the order of their labels.
+    Rows are those of the result's checkpoints, counted from 0: rows of the stream, or with delayed
+    labels the labelled rows in the order of their labels.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Detections:
     fold : int
         The fold; 0 where there is one.
     bin : int or None
-        Under delayed labels, the bin whose answers were watched; else None.
+        With delayed labels, the bin whose answers were watched; else None.
     n_folds : int
         Number of folds of the evaluation.
     alarms : ndarray of shape (n_alarms,), dtype int64

@@ -131,7 +131,7 @@ class OnlineBaggingKernel(EnsembleKernel):
             and is_fitted(estimator)
             and ensemble.changed_parameter(estimator) is not None
         ):
-            return "other parameters than at the first call"  # the loop says which
+            return "other parameters than in the first call"  # the loop says which
         return refused
 
     def _first_models(self) -> list[Any]:

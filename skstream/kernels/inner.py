@@ -225,9 +225,7 @@ def with_tests(block: Block, learns: NDArray[np.intp]) -> Tested:
         else:
             rows = take_rows(rows, index)
             if type(rows) is not type(tested) or rows.shape[1:] != tested.shape[1:]:
-                raise Declined(
-                    "rows learnt that are of another kind than rows asked have no kernel"
-                )
+                raise Declined("training rows of another kind than rows to predict have no kernel")
             rows = stack_rows([rows, tested])
         index = np.arange(block.n_asks + len(others))
     stamp = np.concatenate([block.stamp, others])

@@ -27,7 +27,7 @@ from skstream.utils._sklearn import output_container
 from skstream.utils._validation import is_classifier, is_fitted
 
 #: Reasons that several kernels give.
-OTHER_COLUMNS = "rows with other columns than those learnt first have no kernel"
+OTHER_COLUMNS = "rows with other columns than the first have no kernel"
 OTHER_PRECISION = "float32 and float64 rows together have no kernel"
 DENSE_AND_SPARSE = "dense and sparse rows together have no kernel"
 #: Why a fitted model is refused whose labels are others than those of the stream.

@@ -350,7 +350,7 @@ class _PerceptronKernel(MemoryMachine, Kernel):
             return state, answers_to(self.task, partial(self._answers, came))
         memory: _Memory | None = state.memory
         if memory is None and block.n_asks and block.stamp[0] == 0:
-            raise Declined("asking before anything is learnt has no kernel")
+            raise Declined("predicting before any training has no kernel")
         rows = read_block(block, state.columns)
         n_known = 0
         if memory is None:

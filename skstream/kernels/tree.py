@@ -64,7 +64,7 @@ class TreeKernel(MemoryKernel):
         if not block.n_learns and not block.n_asks:
             return state, self._answers(np.empty((0, self._n_classes)))
         if state.memory is None and block.n_asks and block.stamp[0] == 0:
-            raise Declined("asking before anything is learnt has no kernel")
+            raise Declined("predicting before any training has no kernel")
         tree = self.estimator
         try:
             columns, read, memory = self._numbers(state, block)

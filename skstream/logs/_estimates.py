@@ -240,7 +240,7 @@ class LabelEstimates:
         for model, n in self.waiting_now.items():
             words = f"{model}: {n:,} of {self.n_rows:,} rows wait for their labels"
             if not n:
-                words = f"{model}: no row waits for its label, so that nothing is estimated now"
+                words = f"{model}: no row waits for its label, so there is nothing to estimate now"
             if self.overdue[model]:
                 words += (
                     f", longer than any label took: {self.overdue[model]:,}, which may never get "
@@ -271,7 +271,9 @@ class LabelEstimates:
             sure = [m for m in little if n_apart >= (_SOME if little[m] else _FEW)]
             words = ", ".join(f"{by_metric[m]} ({m}{little[m]})" for m in sure)
             if not sure:
-                lines.append(f"{model}: which estimate is closest to the truth is not known yet.")
+                lines.append(
+                    f"{model}: it is not known yet which estimate is closest to the truth."
+                )
                 lines.append(f"  Checked at {n_moments:,} moments; {apart}, too few to rely on.")
                 continue
             lines.append(f"{model}: closest to the truth so far: {words}.")
@@ -312,59 +314,57 @@ def estimate_unlabelled(
     unanswered: Literal["error", "skip"] = "error",
     tolerance: float = TOLERANCE,
 ) -> LabelEstimates:
-    """Estimate the scores of rows that have no labels yet, and say how right such estimates were.
+    """Estimate the scores of unlabelled rows, and check such estimates in the past.
 
-    At moments along the log, three estimates are made for the rows that waited for their labels
-    then, by what was known then. Where those labels came later, each estimate is compared with the
-    score that the rows turned out to have.
+    At moments along the log, three estimates are made for the rows waiting for their labels, from
+    what was known at that time. Once those labels have come, each estimate is compared with the
+    actual score of the rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        True labels in the order of the stream. Missing ones (None, NaN) have not come.
+        True labels in stream order. Missing ones (None, NaN) have not come yet.
     probabilities : array-like, or dict of str to array-like
         Probabilities of a model, or of models by name, as for `score_predictions`.
     arrival : array-like of shape (n_rows,)
-        When each row came and was predicted: numbers or datetimes that never go back.
+        When each row arrived and was predicted: numbers or datetimes that never go back.
     label_time : array-like of shape (n_rows,)
-        When each label became known, of the same kind; it is ignored where there is no label.
+        When each label became known, of the same kind; ignored for missing labels.
     predictions : array-like of shape (n_rows,) or dict of str to array-like, default=None
         Predictions of a model, or of models by name. None: the most probable class.
     metrics : str, Measure or list, default=("accuracy", "log_loss", "brier")
-        Measures that are means of a value of each row: "accuracy", "error", "log_loss", "brier",
+        Measures that are means of a value per row: "accuracy", "error", "log_loss", "brier",
         "top_k_accuracy" and ``cost(matrix)``.
     classes : array-like of shape (n_classes,), default=None
         All labels that can occur, as for `score_predictions`.
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights.
     every : int, str or timedelta, default=None
-        Moments of the track record: after every so many rows, or at the last arrival of every
-        period, such as "1D" (periods are counted from 1970). None: about 200, spread evenly over
-        the rows.
+        Moments of the track record: every that many rows, or the last arrival of every period, such
+        as "1D" (periods are counted from 1970). None: about 200, spread evenly over the rows.
     window : int, default=None
-        How many of the newest labelled rows make the naive estimate. None: as many as are waiting.
+        Number of the newest labelled rows in the naive estimate. None: as many as are waiting.
     calibrate : {"isotonic", "sigmoid", "beta", "temperature"} or None, default="isotonic"
         Map of the second estimate, as of `PrequentialCalibrator`. At each moment it is fitted to
-        the newest labelled rows, at most 5,000. None: without this estimate.
+        the newest labelled rows, at most 5,000. None: no such estimate.
     max_wait : number, str or timedelta, default=None
         Time after which a row without a label no longer counts as waiting, for logs where some
         labels never come: a duration such as "30D", or a number if the times are numbers.
     unanswered : {"error", "skip"}, default="error"
-        What to do where a model has no probabilities (None, NaN): "skip" leaves the row out for
-        that model.
+        How to handle missing probabilities (None, NaN): "skip" leaves the row out for that model.
     tolerance : float, default=0.01
-        How far probabilities may be off because they are rounded, as for `score_predictions`.
+        Tolerance for rounded probabilities, as for `score_predictions`.
 
     Returns
     -------
     estimates : LabelEstimates
-        Estimates of today, the track record of each, and which was closest so far.
+        Current estimates, the track record of each, and which was closest so far.
 
     Raises
     ------
     ValueError
         If a model has no probabilities, no row has a label, times go back or are missing, or a
-        measure is no mean over rows or is about numbers.
+        measure is not a mean over rows or is for numeric targets.
 
     See Also
     --------
@@ -374,10 +374,10 @@ def estimate_unlabelled(
     Notes
     -----
     "confidence" of a row is the mean of the measure over its classes, weighted by the model's
-    probabilities; "calibrated" weights by the calibrated probabilities, and scores the answers of
-    the model all the same. Both see features only, through the model: where labels begin to depend
-    on features in another way, only "newest labels" sees it, as late as labels come. No estimate
-    uses a label before its time.
+    probabilities; "calibrated" weights by the calibrated probabilities, but scores the model's own
+    predictions. Both see only features, through the model: if the relation of labels to features
+    changes, only "newest labels" notices, with the delay of the labels. No estimate uses a label
+    before its time.
 
     Examples
     --------
@@ -399,7 +399,7 @@ def estimate_unlabelled(
     -----  --------  ------  ---------------  -----------  -------  -------------
     model  accuracy  0.5000           0.1250       0.3500  +0.1250  newest labels
     model  accuracy  0.9000           0.4000       0.4000  +0.4000  confidence
-    model: which estimate is closest to the truth is not known yet.
+    model: it is not known yet which estimate is closest to the truth.
       Checked at 4 moments; 2 of them share no rows, too few to rely on.
     """
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
@@ -446,7 +446,7 @@ def estimates_of(
     if coder.n_unlabelled == coder.n_rows:
         raise ValueError(
             f"None of the {coder.n_rows:,} rows has a label: no estimate can be checked, and there "
-            "are no newest labels. Pass the rows before, too, whose labels have come."
+            "are no newest labels. Also pass the earlier rows whose labels have come."
         )
     coder.check_end(models)
     rows = _joined(parts)
@@ -478,15 +478,15 @@ def check_is_classification(metrics: Any, probabilities: Any) -> None:
     """Refuse measures of numbers, and logs without probabilities."""
     if task_of(metrics) == "targets":
         raise ValueError(
-            f"metrics={metrics!r} is about numbers. A regressor says no probabilities that an "
-            "error could be expected from: only the errors of the newest labels estimate it, "
-            "which are scored with view='as_known' and forgetting='window:1000'."
+            f"metrics={metrics!r} is for numeric targets. A regressor has no probabilities from "
+            "which to expect an error: only the errors on the newest labels estimate it, which "
+            "are scored with view='as_known' and forgetting='window:1000'."
         )
     if probabilities is None or (isinstance(probabilities, Mapping) and not probabilities):
         raise ValueError(
             "There are no probabilities: pass probabilities=. Without them only the newest labels "
-            "say something of rows without labels: score them with view='as_known' "
-            "and forgetting='window:1000'."
+            "say anything about unlabelled rows: score them with view='as_known' and "
+            "forgetting='window:1000'."
         )
 
 
@@ -494,14 +494,14 @@ def _check_first(piece: Piece) -> None:
     lacking = [name for name in piece.models if name not in piece.shares]
     if lacking:
         raise ValueError(
-            f"There are no probabilities of {listed(lacking)}, and the confidence of an answer is "
-            "its probability. Pass them, or leave out the predictions of these models."
+            f"There are no probabilities of {listed(lacking)}, but the confidence of a prediction "
+            "is its probability. Pass them, or leave out the predictions of these models."
         )
     for role in ("arrival", "label_time"):
         if role not in piece.meta:
             raise ValueError(
-                f"Which rows wait for labels is known only from the times at which rows came and "
-                f"labels became known: pass {role}=."
+                "The rows waiting for labels are known only from the arrival times of rows and "
+                f"labels: pass {role}=."
             )
 
 
@@ -533,7 +533,7 @@ def _moments(times: NDArray[Any], every: Any) -> Integers:
     if period is None:
         found = np.arange(check_count(every, 'every (or a duration such as "1D")', 1) - 1, n, every)
     elif times.dtype.kind != "M":
-        raise ValueError(f"every={every!r} is a duration, and the times are numbers: pass rows.")
+        raise ValueError(f"every={every!r} is a duration, but the times are numbers: pass rows.")
     else:
         numbers = times.astype(np.int64) // period.astype(np.int64)
         found = np.flatnonzero(np.append(numbers[1:] != numbers[:-1], True))

@@ -36,7 +36,7 @@ class IntervalScores:
         Rows with an infinite interval, which hold the target but are in no width and no score; and
         rows without a target.
     forgetting : str
-        What the means remember.
+        Which rows count in the means.
     """
 
     target_coverage: float
@@ -112,20 +112,20 @@ def interval_scores(
     sample_weight: ArrayLike | None = None,
     record_every: Any = None,
 ) -> IntervalScores:
-    """Score prediction intervals: of a conformal regressor, two quantile models, or a log.
+    """Score prediction intervals, from a conformal regressor, two quantile models, or a log.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        Targets in the order of the stream; NaN where one has not come.
+        Targets in stream order; NaN for those that have not come yet.
     lower, upper : array-like of shape (n_rows,)
         Ends of the intervals, each given before its target was known; infinite ends are allowed.
     coverage : float, default=0.9
-        Share of the targets that the intervals were to hold, in (0, 1).
+        Intended share of targets inside their intervals, in (0, 1).
     forgetting : str or Forgetting, default="cumulative"
-        What the means remember.
+        Which rows count in the means.
     arrival : array-like of shape (n_rows,), default=None
-        When the rows came, where something counts time.
+        Arrival times of the rows, if something counts time.
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights.
     record_every : int, str or timedelta, default=None
@@ -139,7 +139,8 @@ def interval_scores(
     Raises
     ------
     ValueError
-        If lengths differ, an end is missing, or a lower end is above the upper one; names the row.
+        If lengths differ, an end is missing, or a lower end is above the upper one; the message
+        names the row.
 
     References
     ----------

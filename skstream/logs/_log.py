@@ -70,55 +70,54 @@ def score_predictions(
     record_every: Any = None,
     tolerance: float = TOLERANCE,
 ) -> EvaluationResult:
-    """Score predictions that were made elsewhere, row by row, as an evaluator scores answers.
+    """Score predictions that were made elsewhere, row by row, as an evaluator would.
 
-    No model is run. The result is one of an evaluation: it prints, plots, compares, is scored again
-    with other measures, and saved.
+    No model is run. The result is that of an evaluation: print, plot, compare, rescore or save it.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        True labels or targets in the order of the stream. Missing ones (None, NaN) have not come:
-        their rows are counted and not scored.
+        True labels or targets in stream order. Missing ones (None, NaN) have not come yet: their
+        rows are counted but not scored.
     predictions : array-like of shape (n_rows,), frame or dict of str to array-like, default=None
         Predictions of a model, or of several by name (a frame has a column for each), each made
-        before the label of its row was known. None: the most probable class of `probabilities`; of
-        equal ones the first.
+        before the label of its row was known. None: the most probable class of `probabilities`;
+        ties go to the first.
     probabilities : array-like, or dict of str to array-like, default=None
-        Probabilities of a model, or of some models by name. Of two classes, an array of shape
-        (n_rows,) holds those of the second in the order of the classes. Else an array of shape
-        (n_rows, n_classes) has a column for each class in their order, and a frame or a dict has
-        a column for each class under its label; of two classes one is enough.
+        Probabilities of a model, or of some models by name. For two classes, an array of shape
+        (n_rows,) contains those of the second class. Otherwise an array of shape (n_rows,
+        n_classes) has a column for each class in order, and a frame or a dict has a column named
+        after each class; for two classes one is enough.
     metrics : str, callable, list or dict, default=None
         As for the evaluators; None: the standard measures.
     forgetting : str, Forgetting or dict, default="cumulative"
         As for the evaluators. With `arrival` as datetimes it can count time: "window:7D",
         "half-life:30D".
     classes : array-like of shape (n_classes,), default=None
-        All labels that can occur, of a classification, in the order of probabilities by position.
+        All labels that can occur in a classification, in the order of the columns of probabilities.
         None: those in `y_true`, in `predictions` and among the names of `probabilities`, sorted.
     arrival : array-like of shape (n_rows,), default=None
-        When each row came and was predicted: numbers or datetimes that never go back.
+        When each row arrived and was predicted: numbers or datetimes that never go back.
     label_time : array-like of shape (n_rows,), default=None
         When each label became known, of the same kind; needs `arrival`. The persistent baseline
-        then repeats the newest label that was known when the row came.
+        then repeats the newest label known when the row arrived.
     view : {"hindsight", "as_known"}, default="hindsight"
-        Order in which rows are scored. "hindsight": in that of their arrival, as if labels had come
-        at once. "as_known": in that of their labels, so that the score after n labels is what could
-        be known then; needs `label_time`.
+        Order in which rows are scored. "hindsight": order of arrival, as if labels came
+        immediately. "as_known": order of label arrival, so that the score after n labels is what
+        could be known then; needs `label_time`.
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights.
     unanswered : {"error", "skip", "wrong"}, default="error"
-        What to do where a prediction is missing (None, NaN): "skip" leaves the row out of the
-        scores of that model, with a warning if models are then scored over different rows; "wrong"
-        counts a wrong answer, of classifications.
+        How to handle missing predictions (None, NaN): "skip" leaves the row out of the scores of
+        that model, with a warning if models are then scored on different rows; "wrong" counts an
+        error (classification only).
     record_every : int, str or timedelta, default=None
-        Rows between checkpoints; or a duration, such as "1D", to have a checkpoint at the end of
-        every day. None: about 1,000 checkpoints.
+        Rows between checkpoints; or a duration, such as "1D" for a checkpoint at the end of every
+        day. None: about 1,000 checkpoints.
     tolerance : float, default=0.01
         How far probabilities may be outside [0, 1], or their sum from 1, because they are rounded.
-        A warning says so once, and these rows are made to sum to 1. Where no measure needs
-        probabilities, only those in place of predictions are checked: whether they are in [0, 1].
+        There is one warning, and these rows are normalised. If no measure needs probabilities, only
+        those used as predictions are checked: whether they are in [0, 1].
 
     Returns
     -------
@@ -129,7 +128,7 @@ def score_predictions(
     Raises
     ------
     ValueError
-        If lengths differ, times go back or are missing, a prediction is missing or is none of
+        If lengths differ, times go back or are missing, a prediction is missing or not among
         `classes`, or the probabilities of a row are off by more than `tolerance`.
     TypeError
         If labels cannot be sorted.
@@ -137,12 +136,12 @@ def score_predictions(
     Warns
     -----
     UserWarning
-        If predictions (without them, far more labels) are the most probable class only in another
-        order of the classes than that in which probabilities by position are read.
+        If predictions (without them, far more labels) agree with the most probable class only for a
+        different order of the columns of probabilities.
 
     See Also
     --------
-    PredictionLog : The same from the columns of a file, a frame or a stream.
+    PredictionLog : The same, for columns of a file, a frame or a stream.
 
     Examples
     --------
@@ -161,46 +160,45 @@ def score_predictions(
 
 
 class PredictionLog:
-    """Predictions of models in the columns of files, a frame or a stream, beside the labels.
+    """Predictions and labels in columns of files, a frame or a stream.
 
-    The files are read in pieces at each pass, and never whole; no model is run.
+    Files are read in pieces at each pass, never as a whole; no model is run.
 
     Parameters
     ----------
     source : str, path-like, list of them, frame, or source of frames
-        Parquet or CSV files by their paths or URIs, in time order, of which only the columns that
-        are needed are read; a pandas or polars frame, Arrow table or dict of columns; a function
-        that returns such frames one after the other, or an iterable of them; or a `Stream` whose
-        chunks hold frames.
+        Parquet or CSV files by their paths or URIs, in time order (only the necessary columns are
+        read); a pandas or polars frame, Arrow table or dict of columns; a function that returns
+        such frames one after the other, or an iterable of them; or a `Stream` whose chunks contain
+        frames.
     target : str, default=None
-        Column of the labels or targets; missing ones have not come. Required unless `source` is a
-        `Stream`, which brings them.
+        Column of the labels or targets; missing ones have not come yet. Required unless `source` is
+        a `Stream`, which contains them.
     predictions : str or dict of str to str, default=None
-        Column of the predictions of a model, which is called by it, or of several models by name.
-        None: the most probable class of `probabilities`.
+        Column of the predictions of a model, which also names the model, or of several models by
+        name. None: the most probable class of `probabilities`.
     probabilities : str, list of str or dict, default=None
-        Columns of the probabilities of a model, or of some models by name: one column, of two
-        classes that of the second in the order of the classes, or a column whose rows are lists
-        with one for each class; a list of columns, one for each class in their order; or a dict
-        of the columns by class, such as ``{"gbm": {"fraud": "p_gbm"}}``.
+        Columns of the probabilities of a model, or of some models by name: one column, for two
+        classes that of the second class, or a column of lists with one entry per class; a list of
+        columns, one for each class in their order; or a dict of the columns by class, such as
+        ``{"gbm": {"fraud": "p_gbm"}}``.
     arrival, label_time, sample_weight : str, default=None
-        Columns of the times at which rows came and labels became known, and of scoring weights. A
-        `Stream` brings them.
+        Columns of arrival times, label times and scoring weights. A `Stream` contains them.
     classes : array-like of shape (n_classes,), default=None
-        All labels that can occur, in the order of probabilities by position; texts stand for
-        numbers where the labels are numbers. None: those in the columns of the target and of the
+        All labels that can occur, in the order of the columns of probabilities; texts are converted
+        to numbers if the labels are numbers. None: those in the columns of the target and of the
         predictions, and those that `probabilities` names, sorted.
     tolerance : float, default=0.01
-        How far probabilities may be off because they are rounded, as for `score_predictions`.
+        Tolerance for rounded probabilities, as for `score_predictions`.
     time_format : str or dict of str to str, default=None
-        How times in files are written, where that is not 2020-01-31 13:30; see `CSVStream`.
+        Format of times in files, if it is not 2020-01-31 13:30; see `CSVStream`.
     options : dict, default=None
         Parameters of `ParquetStream` or `CSVStream`, and keys of their `options`, for files.
 
     Raises
     ------
     ValueError
-        If a name is missing, or there is no such column.
+        If a name is missing, or a column does not exist.
 
     See Also
     --------
@@ -260,7 +258,7 @@ class PredictionLog:
         record_every: Any = None,
         keep_tape: bool | Literal["auto"] = "auto",
     ) -> EvaluationResult:
-        """Score the predictions, row by row, as an evaluator scores answers.
+        """Score the predictions, row by row, as an evaluator would.
 
         Parameters
         ----------
@@ -270,10 +268,10 @@ class PredictionLog:
             As for the evaluators; it can count time.
         view : {"hindsight", "as_known"}, default="hindsight"
             Order in which rows are scored, as for `score_predictions`. "as_known" keeps labels and
-            predictions of all rows in memory; otherwise memory does not grow with the log, but for
-            the tape.
+            predictions of all rows in memory; otherwise memory does not grow with the log, except
+            for the tape.
         unanswered : {"error", "skip", "wrong"}, default="error"
-            What to do where a prediction is missing, as for `score_predictions`.
+            How to handle missing predictions, as for `score_predictions`.
         record_every : int, str or timedelta, default=None
             Distance of the checkpoints, as for `score_predictions`.
         keep_tape : bool or "auto", default="auto"
@@ -283,12 +281,12 @@ class PredictionLog:
         Returns
         -------
         result : EvaluationResult
-            As of `score_predictions`.
+            As returned by `score_predictions`.
 
         Raises
         ------
         ValueError
-            As by `score_predictions`; the rows are counted from the first of all.
+            As for `score_predictions`; rows are counted from the very first one.
         """
         stream, pieces, classes = self._opened(metrics)
         n_rows = stream.n_rows if isinstance(stream, ArrayStream) else None
@@ -305,22 +303,22 @@ class PredictionLog:
         max_wait: Any = None,
         unanswered: Literal["error", "skip"] = "error",
     ) -> "LabelEstimates":
-        """Estimate the scores of rows that have no labels yet, and say how right that has been.
+        """Estimate the scores of unlabelled rows, and check such estimates in the past.
 
         Parameters
         ----------
         metrics, every, window, calibrate, max_wait, unanswered : object
-            As for `estimate_unlabelled`. Labels and probabilities of all rows are in memory.
+            As for `estimate_unlabelled`. Labels and probabilities of all rows are kept in memory.
 
         Returns
         -------
         estimates : LabelEstimates
-            As of `estimate_unlabelled`.
+            As returned by `estimate_unlabelled`.
 
         Raises
         ------
         ValueError
-            As by `estimate_unlabelled`; the rows are counted from the first of all.
+            As for `estimate_unlabelled`; rows are counted from the very first one.
         """
         # It reads logs, so that it cannot be imported at the top.
         from skstream.logs._estimates import check_is_classification, estimates_of
@@ -331,7 +329,7 @@ class PredictionLog:
         return estimates_of(pieces, classes, *how)
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return another column of the log, such as one that names groups of its rows.
+        """Return another column of the log, such as one with groups of rows.
 
         Parameters
         ----------
@@ -341,7 +339,7 @@ class PredictionLog:
         Returns
         -------
         values : ndarray of shape (n_rows,)
-            Its values, in the order of the rows; of the target, the labels.
+            Its values, in row order; for the target, the labels.
         """
         is_target = name == self.target
         stream = self._stream([] if is_target else [name], said="asked for is")
@@ -384,7 +382,7 @@ class PredictionLog:
         if not (is_list and all(isinstance(one, (str, PathLike)) for one in some)):
             if self.options.get("time_format") is not None:
                 raise ValueError(
-                    "time_format= is about files: of frames, pandas.to_datetime(..., format=...)."
+                    "time_format= is for files; for frames use pandas.to_datetime(..., format=...)."
                 )
             roles: dict[str, Any] = self.roles
             return as_stream(source, target=self.target, **roles)
@@ -433,8 +431,8 @@ class PredictionLog:
             yield "y_true", stream.classes
         elif not again:
             raise ValueError(
-                "The labels that may come are not known, and the source can be read only once. "
-                "Pass classes=[...], or a function that opens the source again."
+                "The possible labels are not known, and the source can be read only once. Pass "
+                "classes=[...], or a function that opens the source again."
             )
         else:
             yield from (("y_true", labels) for labels in stream.labels())
@@ -484,8 +482,8 @@ def _by_model(
             raise ValueError("predictions is an empty dict: there is nothing to score.")
         if not isinstance(shares, Mapping):
             raise ValueError(
-                f"predictions are those of {listed(list(labels))}: pass probabilities as a dict by "
-                "model, too."
+                f"predictions are given for {listed(list(labels))}: pass probabilities as a dict "
+                "by model, too."
             )
     for model in shares:
         if labels and model not in labels:
@@ -512,9 +510,9 @@ def _is_regression(first: Piece, metrics: Any, classes: Any) -> bool:
         shown = predicted[fractional[0]]
         if shown is not None and ((shown >= 0) & (shown <= 1)).all():
             raise ValueError(
-                f"predictions of {fractional[0]!r} lie between 0 and 1, and the labels are 0 and "
-                "1: pass them as probabilities=. If they are predictions of a regressor, name a "
-                "measure of numbers, such as metrics='mae'."
+                f"predictions of {fractional[0]!r} lie between 0 and 1, but the labels are 0 and "
+                "1: pass them as probabilities=. If they are predictions of a regressor, use a "
+                "regression measure, such as metrics='mae'."
             )
     return bool(fractional) or _has_fractions(y)
 
@@ -565,8 +563,8 @@ def classes_of(given: Any, parts: Iterable[tuple[str, Any]], named: Iterable[Any
         label = folded.get(str(one).strip().casefold())
         if label is not None:
             raise ValueError(
-                f"{one!r} is predicted, and {label!r} is a label: write them alike. If they are "
-                "two classes, pass all labels that can occur as classes=."
+                f"{one!r} is predicted, but {label!r} is a label: use the same spelling. If they "
+                "are two classes, pass all labels that can occur as classes=."
             )
     # Whole numbers are often floats only because some are missing.
     exact = classes.dtype.kind == "f" and np.abs(classes).max() < LARGEST_EXACT
@@ -587,8 +585,8 @@ def like_labels(names: Any, labels: Any) -> list[Any]:
 def _column(X: Any, name: str) -> Any:
     if not is_frame(X):
         raise TypeError(
-            f"The chunks of the stream hold a {type(X).__name__}, which has no columns by name. "
-            "Open it with as_frame=True."
+            f"The chunks of the stream hold a {type(X).__name__}, which has no named columns. Open "
+            "it with as_frame=True."
         )
     names = [str(one) for one in X.columns]
     if name not in names:
@@ -618,7 +616,7 @@ def scored(
     check_choice(view, "view", ("hindsight", "as_known"))
     check_choice(unanswered, "unanswered", ("error", "skip", "wrong"))
     if unanswered == "wrong" and classes is None:
-        raise ValueError("unanswered='wrong' is about classes: a missing number has no error.")
+        raise ValueError("unanswered='wrong' is for classification: a missing number has no error.")
     coder = Coder(classes, unanswered, tolerance, as_known=view == "as_known")
     classes = coder.classes
     measures = resolve_metrics(metrics, classes=classes)
@@ -662,8 +660,8 @@ def scored(
             tape = None
             why_no_tape = (
                 f"The labels and predictions of the log take more than {size}, and are not kept "
-                "under keep_tape='auto': the result cannot be scored again, nor compared row by "
-                "row. Score the log again with other measures, or pass keep_tape=True."
+                "with keep_tape='auto': the result cannot be rescored or compared row by row. "
+                "Score the log again with other measures, or pass keep_tape=True."
             )
             warn(why_no_tape)
         if tape is not None:
@@ -696,8 +694,8 @@ def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
     labels = {str(label) for label in classes.tolist()}
     if labels >= set(first.shares):
         raise ValueError(
-            f"probabilities is a dict of models, and its keys {listed(list(first.shares))} are "
-            "classes. Name the model of these columns, too: {'model': {...}}."
+            f"probabilities must be a dict of models, but its keys {listed(list(first.shares))} "
+            "are classes. Also name the model of these columns: {'model': {...}}."
         )
 
 

@@ -146,11 +146,11 @@ class Coder:
                 if shares.size and 10 < shares.max() <= 100:
                     raise ValueError(f"{said} Divide percentages by 100.")
                 raise ValueError(
-                    f"{said} Where they are only rounded, pass a larger tolerance=. In place of "
-                    "other scores, such as logits, pass predictions=."
+                    f"{said} If they are only rounded, pass a larger tolerance=. If they are other "
+                    "scores, such as logits, pass predictions= instead."
                 )
             self._rounded = True
-            warn(f"{said} Rows that are off by at most {self._tolerance:g} are made to sum to 1.")
+            warn(f"{said} Rows that are off by at most {self._tolerance:g} are normalised.")
         table = divided(table, some)
         table[wrong] = np.nan  # no measure has asked for them
         return table
@@ -212,7 +212,7 @@ class Coder:
             raise ValueError(
                 f"Row {at} has no prediction of {name!r} (None or NaN). Pass unanswered='skip' to "
                 "leave such rows out of the scores of that model"
-                + (", or 'wrong' to count wrong answers." if self.classes is not None else ".")
+                + (", or 'wrong' to count errors." if self.classes is not None else ".")
             )
         self.n_unanswered[k] += np.count_nonzero(~there)
         nothing = self._space.nothing if self._unanswered == "skip" else UNANSWERED
@@ -224,7 +224,7 @@ class Coder:
         """Check times; return what the persistent baseline answers, where labels are late."""
         if "arrival" not in meta:
             if "label_time" in meta:
-                raise ValueError("label_time= needs arrival=, the times at which the rows came.")
+                raise ValueError("label_time= needs arrival=, the arrival times of the rows.")
             return None
         given = meta["arrival"]
         came = as_numbers(given, "arrival", self.n_rows)
@@ -247,7 +247,7 @@ class Coder:
         known = as_numbers(later, "label_time", self.n_rows)
         if np.isfinite(known).any() and kind_of(given) != kind_of(later):
             raise ValueError(
-                f"arrival holds {kind_of(given)}, and label_time {kind_of(later)}: use one kind."
+                f"arrival contains {kind_of(given)}, but label_time {kind_of(later)}: use one kind."
             )
         early = np.flatnonzero(known < came)
         if len(early):
@@ -259,8 +259,8 @@ class Coder:
         timeless = np.flatnonzero(labelled & ~np.isfinite(known))
         if len(timeless):
             raise ValueError(
-                f"Row {self.n_rows + int(timeless[0])} has a label and no label_time. A label that "
-                "is not known yet is None (NaN)."
+                f"Row {self.n_rows + int(timeless[0])} has a label but no label_time. A label that "
+                "is not known yet must be None (NaN)."
             )
         return known
 
@@ -350,7 +350,7 @@ def _share_table(
     if shares.ndim == 1 and shares.dtype != object:
         if n_classes != 2:
             raise ValueError(
-                f"probabilities of {name!r} is one column, which is enough for two classes, and "
+                f"probabilities of {name!r} is one column, which is enough for two classes, but "
                 f"there are {n_classes}: {listed(classes.tolist())}. Pass a column for each class, "
                 "or a dict by class; or all labels that can occur as classes=."
             )
@@ -376,7 +376,7 @@ def _table_of_columns(
     for label, column in columns.items():
         if str(label) not in places:
             raise ValueError(
-                f"probabilities of {name!r} has a column of {label!r}, which is none of the "
+                f"probabilities of {name!r} has a column of {label!r}, which is not one of the "
                 f"classes: {listed(classes.tolist())}."
             )
         of_label = as_floats(f"probabilities of {name!r}, {label!r}", column, n_rows, first_row)
@@ -417,7 +417,7 @@ def _stacked(name: str, rows: NDArray[Any], n_classes: int, first_row: int) -> F
 def _refuse_times(what: str, column: NDArray[Any]) -> None:
     """Refuse times, of which NumPy makes numbers without a word."""
     if column.dtype.kind in "mM":
-        raise ValueError(f"{what}: numbers are needed, and these are times ({column.dtype}).")
+        raise ValueError(f"{what}: numbers are needed, but these are times ({column.dtype}).")
 
 
 def as_floats(what: str, given: Any, n_rows: int, first_row: int = 0) -> Floats:

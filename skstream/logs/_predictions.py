@@ -60,9 +60,8 @@ def _refuse_probabilities(given: Any, column: str) -> None:
     else:
         return
     raise ValueError(
-        f"{column} holds probabilities ({found}), and labels are wanted, such as {labels}. "
-        "Probabilities are shown by ReliabilityDisplay.from_predictions, and scored by "
-        "score_predictions."
+        f"{column} contains probabilities ({found}), but labels are needed, such as {labels}. For "
+        "probabilities use ReliabilityDisplay.from_predictions or score_predictions."
     )
 
 
@@ -79,7 +78,7 @@ def _check_targets(name: str, column: Any) -> None:
     try:
         values = np.asarray(unmasked(column, numbers=True), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers, for regression: {error}") from error
+        raise ValueError(f"{name} must contain numbers, for regression: {error}") from error
     bad = np.flatnonzero(~np.isfinite(values) if name == "y_true" else np.isnan(values))
     if len(bad):
         raise ValueError(

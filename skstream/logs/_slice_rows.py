@@ -149,7 +149,7 @@ def _columns(slices: Any) -> list[tuple[str, Any]]:
     else:
         return [("", slices)]
     if not columns:
-        raise ValueError("slices has no column: name at least one.")
+        raise ValueError("slices has no column: pass at least one.")
     return columns
 
 
@@ -186,8 +186,8 @@ class Column:
         column = as_labels(given, what)
         if len(column) != n_rows:
             raise ValueError(
-                f"{what} has {len(column):,} values, and the stream has {n_rows:,} rows (those "
-                "without a label are rows, too). Pass a value for each row, in their order."
+                f"{what} has {len(column):,} values, but the stream has {n_rows:,} rows (including "
+                "those without a label). Pass a value for each row, in order."
             )
         if column.dtype.kind in "iuf":
             known = ~np.isnan(column)
@@ -244,7 +244,7 @@ def _coded(column: NDArray[Any], what: str) -> tuple[Integers, list[Any]]:
     try:
         different = [key for key in dict.fromkeys(keys) if not is_missing(key[1])]
     except TypeError as error:
-        raise TypeError(f"The values in {what} cannot be told apart ({error}).") from error
+        raise TypeError(f"The values in {what} cannot be compared ({error}).") from error
     with suppress(TypeError):  # they have no order
         different.sort(key=lambda key: (isinstance(key[1], str), not key[0], key[1]))
     places = {key: place for place, key in enumerate(different)}
@@ -420,7 +420,7 @@ class Lines:
     mechanisms : dict of str to Forgetting
         Mechanisms that depend on the number of rows alone.
     bin : int or None
-        Bin of the answers under delayed labels.
+        Bin of the answers with delayed labels.
     """
 
     def __init__(

@@ -51,31 +51,31 @@ def score_slices(
     alpha: float = 0.05,
     record_every: int | None = None,
 ) -> "SliceScores":
-    """Score the groups of rows that a column names: countries, customers, ranges of an amount.
+    """Score groups of rows given by a column: countries, customers, ranges of an amount.
 
-    No model is run: the answers are those on the tape of the result, of an evaluator or of a log
-    of predictions.
+    No model is run: the predictions come from the tape of the result, from an evaluator or a log of
+    predictions.
 
     Parameters
     ----------
     result : EvaluationResult
         With a tape.
     slices : array-like of shape (n_rows,), or dict or frame of several of them
-        What names the group of each row of the stream, also of rows without a label. Of several
-        columns the groups are the combinations that occur, such as "DE, mobile". Texts, booleans,
-        and numbers with at most `max_slices` different values are groups as they are; other numbers
-        are cut into quantiles of the past. Rows without a value (None, NaN) are the group
+        The group of each row of the stream, including rows without a label. With several columns,
+        the groups are the combinations that occur, such as "DE, mobile". Texts, booleans, and
+        numbers with at most `max_slices` different values are used as groups directly; other
+        numbers are cut into quantiles of the past. Rows without a value (None, NaN) are the group
         "missing".
     metrics : str, callable, list or dict, default=None
         As for the evaluators; None: the measures of the result.
     forgetting : str, Forgetting or dict, default=None
         As for the evaluators; None: the mechanisms of the result.
     max_slices : int, default=20
-        Most groups, those with most rows; all rows of the others are the group "other".
+        Largest number of groups, those with most rows; all other rows form the group "other".
     n_quantiles : int, default=4
-        Groups into which numbers are cut: 4 are quarters.
+        Number of groups into which numbers are cut: 4 gives quartiles.
     alpha : float, default=0.05
-        One minus the probability with which the intervals of all groups are right at once.
+        One minus the probability that the intervals of all groups are right at once.
     record_every : int, default=None
         Rows of the stream between checkpoints; None: about 1,000 checkpoints.
 
@@ -87,18 +87,17 @@ def score_slices(
     Raises
     ------
     ValueError
-        If no tape was kept, if there are not as many values as rows, if rows were scored in sets
-        (holdout), or a parameter is not valid.
+        If no tape was kept, if the number of values differs from the number of rows, if rows were
+        scored in sets (holdout), or a parameter is not valid.
     TypeError
-        If `slices` is one text, or values of a column cannot be sorted.
+        If `slices` is a single text, or values of a column cannot be sorted.
 
     Notes
     -----
-    A group is scored as if the models had been asked about its rows alone; the naive baselines keep
-    the past of the whole stream. Checkpoints are rows of the stream, so that curves of groups can
-    be compared. Boundaries of quantiles at a row are those of the values before it, so that they
-    move with the stream; whether a column is cut, and which groups are the largest, is decided by
-    the whole column.
+    A group is scored as if the models had predicted only its rows; the naive baselines keep the
+    past of the whole stream. Checkpoints are rows of the stream, so that curves of groups can be
+    compared. Quantile boundaries at a row come from the values before it, so they move with the
+    stream; whether a column is cut, and which groups are the largest, depends on the whole column.
 
     Examples
     --------
@@ -119,7 +118,7 @@ def score_slices(
     if tape.sets is not None:
         raise ValueError(
             "Rows of a holdout evaluation are scored in sets, some of them perhaps several times: "
-            "it has no slices. Use PrequentialEvaluator."
+            "it cannot be sliced. Use PrequentialEvaluator."
         )
     check_count(max_slices, "max_slices", 1)
     check_count(n_quantiles, "n_quantiles", 2)
@@ -229,7 +228,7 @@ class SliceScores:
     n_other : int
         Number of groups that are together in "other".
     alpha : float
-        One minus the probability with which the intervals of all groups are right at once.
+        One minus the probability that the intervals of all groups are right at once.
 
     Notes
     -----

@@ -18,7 +18,7 @@ Integers = NDArray[np.intp]
 #: Values that a measure gives to some rows if their labels have the codes `y`.
 RowValues = Callable[[NDArray[Any], ScoredRows, int], NDArray[Any]]
 
-#: The estimates; of equal ones the first is the best.
+#: The estimates; ties go to the first is the best.
 NEWEST, CONFIDENCE, CALIBRATED = "newest labels", "confidence", "calibrated"
 
 #: Newest labelled rows that a calibrator is fitted to.
@@ -45,9 +45,9 @@ def row_values_of(measure: Measure) -> RowValues:
     if column is None or column.follows or column.of_labels or column.baseline is not None:
         raise ValueError(
             f"Measure {measure.name!r} is not the mean of a value that each row has by itself, so "
-            "that it cannot be expected from probabilities. Use 'accuracy', 'error', 'log_loss', "
-            "'brier', 'top_k_accuracy', or cost(matrix) of skstream.metrics, with a threshold that "
-            'is no "best".'
+            "it cannot be estimated from probabilities. Use 'accuracy', 'error', 'log_loss', "
+            "'brier', 'top_k_accuracy', or cost(matrix) of skstream.metrics, with a threshold "
+            'other than "best".'
         )
     of_rows = column
     return lambda y, rows, k: read_scores(

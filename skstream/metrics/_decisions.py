@@ -378,7 +378,7 @@ def _weighted(values: Array, rows: ScoredRows, some: slice) -> Array:
 
 offer_measure(
     top_k_accuracy(),
-    "share of labels among the most probable classes (two, or the number after a colon)",
+    "share of labels among the most probable classes (two, or after a colon)",
     top_k_accuracy,
 )
 offer_measure(

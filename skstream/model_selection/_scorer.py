@@ -45,39 +45,39 @@ class FutureLeakWarning(UserWarning):
 
 
 def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **params: Any) -> Any:
-    """Warn if a splitter trains on rows that it tests or that come after them, or shuffles rows.
+    """Warn if a splitter trains on its test rows or later ones, or shuffles rows.
 
-    Scikit-learn's searches show a scorer and an estimator neither the splitter nor the other part
-    of the rows. Ask here, where the splitter and all rows are known:
-    ``GridSearchCV(..., cv=check_time_order(cv, X, y))``.
+    In scikit-learn's searches, scorers and estimators see neither the splitter nor the other part
+    of the rows. Check here, where the splitter and all rows are known: ``GridSearchCV(...,
+    cv=check_time_order(cv, X, y))``.
 
     Parameters
     ----------
     cv : splitter, or iterable of (train, test)
-        What ``cv=`` gets. Numbers of folds are refused.
+        The value for ``cv=``. Numbers of folds are rejected.
     X : array-like of shape (n_rows, n_features)
         The rows, oldest first.
     y : array-like of shape (n_rows,), default=None
-        Labels, for splitters that look at them.
+        Labels, for splitters that use them.
     groups : array-like of shape (n_rows,), default=None
-        Groups, for splitters that look at them.
+        Groups, for splitters that use them.
     **params
-        What else ``cv.split`` takes: ``times=times`` for a window splitter that gets them by
+        Further arguments of ``cv.split``: ``times=times`` for a window splitter that gets them by
         metadata routing.
 
     Returns
     -------
     cv : splitter or list of (train, test)
-        What was given; an iterable as a list.
+        The given splitter; an iterable as a list.
 
     Raises
     ------
     ValueError
         If `cv` is None or a number: scikit-learn makes folds of it, and all but the last are
-        trained on the future. If it is no splitter, or yields no positions of rows; or if there
-        are `params` and no splitter.
+        trained on the future. If it is not a splitter, or does not yield row positions; or if there
+        are `params` but no splitter.
     TypeError
-        If the splitter does not take the `params`.
+        If the splitter does not accept the `params`.
 
     Warns
     -----
@@ -87,8 +87,8 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **param
 
     Notes
     -----
-    Only positions are looked at. Whether labels are known in time (`gap` and `label_times` of the
-    splitters) is a matter of the training part there, and of `DelayedEvaluator` along test rows.
+    Only positions are checked. Whether labels are known in time depends on `gap` and `label_times`
+    of the splitters for training rows, and on `DelayedEvaluator` for test rows.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _given_splits(cv: Any, params: dict[str, Any]) -> list[Any]:
         )
     if params:
         raise ValueError(
-            f"{', '.join(params)} would go to cv.split, but cv holds its splits already."
+            f"{', '.join(params)} would be passed to cv.split, but cv already contains its splits."
         )
     return list(cv)
 
@@ -171,7 +171,7 @@ def _problem(train: np.ndarray, test: np.ndarray) -> str:
     both = np.intersect1d(train, test)
     if len(both):
         more = f" and {len(both) - 1:,} more" if len(both) > 1 else ""
-        return f"trains on row {both[0]:,}{more} and tests it too: the model knows the label."
+        return f"trains on row {both[0]:,}{more} and also tests it: the model knows the label."
     late = int(np.count_nonzero(train > test.min()))
     if late:
         return (
@@ -182,10 +182,12 @@ def _problem(train: np.ndarray, test: np.ndarray) -> str:
     repeated = np.flatnonzero(np.diff(np.sort(test)) == 0)
     if len(repeated):
         row = np.sort(test)[repeated[0]]
-        return f"tests row {row:,} more than once: it counts more than others, and is learnt again."
+        return f"tests row {row:,} more than once: it counts repeatedly, and is trained on again."
     for part, rows in (("training", train), ("test", test)):
         if len(rows) > 1 and (np.diff(rows) < 0).any():
-            return f"has its {part} rows in shuffled order: they are not learnt as they came."
+            return (
+                f"has its {part} rows in shuffled order: the model is not trained in order of time."
+            )
     return ""
 
 
@@ -263,14 +265,16 @@ class PrequentialScorer(MetadataRequester):
             The measure after the last row; a measure of which lower values are better, times -1.
         """
         if y is None:
-            raise ValueError(f"{self!r} needs y: the label of every test row is learnt after it.")
+            raise ValueError(
+                f"{self!r} needs y: the model is trained on every test row after predicting it."
+            )
         model = continued(estimator) if is_plain_pipeline(estimator) else estimator
         named = named_models(model)
         ((name, model),) = named.items()
         if not is_fitted(model):
             raise ValueError(
-                f"{self!r} starts from a fitted model, and this {type(model).__name__} has learnt "
-                "nothing: call fit first, or use a PrequentialEvaluator."
+                f"{self!r} starts from a fitted model, but this {type(model).__name__} is not "
+                "fitted: call fit first, or use a PrequentialEvaluator."
             )
         classes = _classes_of(model, y) if is_classifier(model) else None
         _warn_of_split(self)
@@ -314,20 +318,20 @@ def prequential_scorer(
     batch_size: int = 1,
     kernels: bool = True,
 ) -> PrequentialScorer:
-    """Make a scorer that goes on test-then-train from the fitted model.
+    """Make a scorer that continues test-then-train from the fitted model.
 
     For ``scoring=`` of `GridSearchCV`, `RandomizedSearchCV`, `cross_validate`, `learning_curve`
     and `validation_curve`, together with ``cv=PrequentialSplit(n_warmup)``: the model is fitted on
-    the warm-up; a copy of it predicts every row that follows before it learns that row, by the
-    engine of the evaluators.
+    the warm-up; a copy of it predicts every following row before training on it, with the engine of
+    the evaluators.
 
     Parameters
     ----------
     metric : str, callable or Measure
-        One measure, as evaluators take it: a name, a function ``f(y_true, y_pred)``, a
+        One measure, as for evaluators: a name, a function ``f(y_true, y_pred)``, a
         ``functools.partial`` of one, or a `Measure`.
     forgetting : str or Forgetting, default="cumulative"
-        Which test rows the score remembers. "cumulative": all of them.
+        Which test rows count in the score. "cumulative": all of them.
     batch_size : int, default=1
         Rows that are all predicted, then all used for training in one ``partial_fit``.
     kernels : bool, default=True
@@ -336,50 +340,50 @@ def prequential_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, sample_weight=None) -> float``, higher is better: measures of
-        which lower values are better are multiplied by -1, as its printed form says. A function
-        of your own counts as higher is better; pass ``Measure(function, higher_is_better=False)``
-        otherwise. It has ``set_score_request`` for metadata routing. To score by several measures
-        pass scikit-learn a dict of scorers.
+        ``scorer(estimator, X, y, sample_weight=None) -> float``, higher is better: measures for
+        which lower values are better are multiplied by -1, as its printed form says. For your own
+        function, higher is assumed to be better; pass ``Measure(function, higher_is_better=False)``
+        otherwise. It has ``set_score_request`` for metadata routing. For several measures, pass
+        scikit-learn a dict of scorers.
 
     Raises
     ------
     ValueError
-        If the measure or the forgetting is unknown, or the measure does not say how good a model
-        is. Of the scorer: if the model is not fitted, or a test row has a label that the model
-        has not met.
+        If the measure or the forgetting is unknown, or the measure has no better direction. From
+        the scorer: if the model is not fitted, or a test row has a label that the model does not
+        know.
     TypeError
-        If there are several measures or mechanisms. Of the scorer: if the model cannot learn row
-        by row.
+        If there are several measures or mechanisms. From the scorer: if the model cannot be trained
+        row by row.
 
     Warns
     -----
     FutureLeakWarning
-        By the scorer, if scikit-learn calls it for a split that trains on rows after the test rows,
-        or in another order, as folds do.
+        From the scorer, if scikit-learn calls it for a split that trains on rows after the test
+        rows, or in a different order, as folds do.
 
     See Also
     --------
     PrequentialSplit : The splitter for it.
-    check_time_order : Whether a splitter of your own trains on the future.
-    skstream.PrequentialEvaluator : Models along a stream, without a split.
-    skstream.DelayedEvaluator : The same, with labels that come late.
+    check_time_order : Checks whether your own splitter trains on the future.
+    skstream.PrequentialEvaluator : Evaluates models along a stream, without a split.
+    skstream.DelayedEvaluator : The same, with delayed labels.
 
     Notes
     -----
     The score equals that of a `PrequentialEvaluator` with ``n_warmup=0`` and ``warm_start=True`` on
-    the test rows, to the last bit. The baselines of the kappas begin with the first test row.
+    the test rows, to the last bit. The baselines of the kappas start at the first test row.
 
-    The label of every test row is learnt before the next row is asked: a ``gap`` or
-    ``label_times`` of a splitter protect the training part only. Use `DelayedEvaluator` where
-    labels come late.
+    The model is trained on every test row before the next is predicted: a ``gap`` or
+    ``label_times`` of a splitter protect the training part only. Use `DelayedEvaluator` for delayed
+    labels.
 
     Weights reach the scorer from ``fit(X, y, sample_weight=...)`` of a search, or by metadata
     routing, after ``set_score_request(sample_weight=True)``.
 
-    Ask `check_time_order` before the search whether a splitter trains on the future. A plain
-    `Pipeline` goes on as a `StreamPipeline` with its fitted steps. Scikit-learn turns an error of a
-    scorer into NaN; pass ``error_score="raise"`` to see it.
+    Before the search, `check_time_order` checks whether a splitter trains on the future. A plain
+    `Pipeline` continues as a `StreamPipeline` with its fitted steps. Scikit-learn turns an error of
+    a scorer into NaN; pass ``error_score="raise"`` to see it.
 
     Examples
     --------
@@ -405,8 +409,8 @@ def prequential_scorer(
     _check_metric(metric)
     if len(as_forgetting(forgetting)) > 1:
         raise TypeError(
-            f"A scorer gives one number, under one mechanism of forgetting. Got {forgetting!r}. "
-            "Pass scikit-learn a dict of scorers: {name: prequential_scorer(...), ...}."
+            f"A scorer returns one number, for one forgetting mechanism. Got {forgetting!r}. Pass "
+            "scikit-learn a dict of scorers: {name: prequential_scorer(...), ...}."
         )
     return PrequentialScorer(metric, forgetting=forgetting, batch_size=batch_size, kernels=kernels)
 
@@ -415,16 +419,16 @@ def _check_metric(metric: Any) -> None:
     """Raise an error now for what would be an error of every later call."""
     if metric is None or isinstance(metric, list | tuple | set | Mapping):
         raise TypeError(
-            f"A scorer gives one number, by one measure. Got {metric!r}. For several measures pass "
-            'scikit-learn a dict of scorers: {"kappa": prequential_scorer("kappa"), ...}.'
+            f"A scorer returns one number, for one measure. Got {metric!r}. For several measures "
+            'pass scikit-learn a dict of scorers: {"kappa": prequential_scorer("kappa"), ...}.'
         )
     if not isinstance(metric, str | Measure) and not callable(metric):
         _resolved(metric)  # its error
     # Classes that a name speaks of are known later, and so are those that options of functions do.
     if isinstance(metric, str) and ":" not in metric and _resolved(metric).higher_is_better is None:
         raise ValueError(
-            f"{metric!r} does not say how good a model is: no value of it is better than another. "
-            "Choose by another measure."
+            f"{metric!r} has no better direction: none of its values is better than another. Use "
+            "another measure."
         )
 
 
@@ -462,15 +466,15 @@ def _classes_of(model: Any, y: Any) -> np.ndarray:
     codes = space.encode_answers(labels)
     if (codes == NO_LABEL).any():
         raise ValueError(
-            f"Test row {int((codes == NO_LABEL).argmax())} has no label (None or NaN), and cannot "
+            f"Test row {int((codes == NO_LABEL).argmax())} has no label (None or NaN) and cannot "
             "be scored: leave such rows out before the search."
         )
     new = np.flatnonzero(codes == UNKNOWN)
     if len(new):
         row = int(new[0])
-        subject = f"{type(model).__name__} has not learnt the label of test row {row},"
+        subject = f"{type(model).__name__} does not know the label of test row {row},"
         raise ValueError(
-            f"{space.unknown(labels[row], subject)} Take a longer warm-up that holds every class: "
-            "PrequentialSplit(n_warmup=...)."
+            f"{space.unknown(labels[row], subject)} Use a longer warm-up that contains every "
+            "class: PrequentialSplit(n_warmup=...)."
         )
     return classes

@@ -93,7 +93,9 @@ def jackknife(result: EvaluationResult, metric: str, measure: Measure) -> Interv
     score = result.scores[name][metric]
     tape = result.tape
     if tape is None:
-        return Interval.none("it needs the answers; keep them with run=RunOptions(keep_tape=True)")
+        return Interval.none(
+            "it needs the predictions; keep them with run=RunOptions(keep_tape=True)"
+        )
     y, answers = np.asarray(tape.y), np.asarray(tape.answers[name][0])
     weight = None if tape.weight is None else np.asarray(tape.weight)
     scored = is_given(y) & is_given(answers)
@@ -121,15 +123,15 @@ def jackknife(result: EvaluationResult, metric: str, measure: Measure) -> Interv
         return Interval.none("the measure is undefined without some of the rows")
     spread = float(np.sum((values - values.mean()) ** 2))
     if not spread:
-        return Interval.none("all blocks of rows have the same score, which tells no spread")
+        return Interval.none("all blocks of rows have the same score, so there is no spread")
     error = np.sqrt((N_BLOCKS - 1) / N_BLOCKS * spread)
     half = float(stats.t.ppf(1 - ALPHA / 2, N_BLOCKS - 1) * error)
     low, high = measure.bounds
     return Interval(
         float(max(score - half, low)),
         float(min(score + half, high)),
-        f"about {100 * (1 - ALPHA):g} %, from leaving out each of {N_BLOCKS} blocks of rows; "
-        "blocks of dependent rows make it too narrow where the dependence is longer than a block",
+        f"about {100 * (1 - ALPHA):g} %, from leaving out each of {N_BLOCKS} blocks of rows; it "
+        "is too narrow if rows depend on each other over more than a block",
     )
 
 
@@ -183,7 +185,7 @@ def _why_none(run: SearchRun) -> str:
         return "the chosen candidate has failed"
     (name, forgetting) = next(iter(run.settings.forgetting.items()))
     if forgetting != Cumulative():
-        return f"under {name} the score is about the newest rows alone"
+        return f"with {name} the score is about the newest rows only"
     return ""
 
 
@@ -202,7 +204,7 @@ def table(search: "PrequentialSearch") -> str:
     results = search.cv_results_
     best, metric = search.best_index_, rules.metric
     n_rows, score = run.tuning_outcome().n_rows, results["mean_test_score"][best]
-    chosen = "so far" if run.tuned is None and rules.tuning else "it was chosen by these"
+    chosen = "so far" if run.tuned is None and rules.tuning else "it was chosen on these"
     lines = [
         f"{type(search).__name__}: the best of {plural(search.n_candidates_, 'candidate')} is",
         f"  {results['candidate'][best]}",
@@ -260,9 +262,9 @@ _INNER = "evaluator__"
 
 
 class OptimisticScoreWarning(UserWarning):
-    """`best_score_` was read where there is an honest score.
+    """`best_score_` was read although there is an honest score.
 
-    The best candidate was chosen by its score on the tuning rows, so that this score is too good on
+    The best candidate was chosen by its score on the tuning rows, so this score is too good on
     average.
     """
 
@@ -281,7 +283,7 @@ def _best_has(method: str) -> Callable[[Method], Method]:
     def check(search: Any) -> bool:
         if not search.refit:
             raise AttributeError(
-                f"With refit=False the best candidate is not kept, so that there is no {method}."
+                f"With refit=False the best candidate is not kept, so there is no {method}."
             )
         getattr(search.estimator, method)  # raises the model's own AttributeError
         return True
@@ -290,40 +292,41 @@ def _best_has(method: str) -> Callable[[Method], Method]:
 
 
 class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
-    """Search for the best parameters while a stream passes once, test-then-train.
+    """Search for the best parameters in one test-then-train pass along a stream.
 
-    All candidates run side by side, each as `PrequentialEvaluator` would run it alone: every row
-    is predicted, scored, then learnt. After the `tuning` rows the best one is chosen, and goes on
-    alone; its score on the rows that follow is honest, because it was not chosen on them.
+    All candidates run side by side, each as in a `PrequentialEvaluator` of its own: every row is
+    predicted, scored, then used for training. After the `tuning` rows the best one is chosen and
+    continues alone; its score on the following rows is honest, because they were not used for
+    selection.
 
     Parameters
     ----------
     estimator : estimator
-        Model with ``partial_fit``, whose parameters are searched.
+        Model with ``partial_fit`` whose parameters are searched.
     param_grid : dict of str to list, or list of such dicts
-        Values by parameter, as for `sklearn.model_selection.GridSearchCV`; with `n_iter`,
-        distributions too, as for `RandomizedSearchCV`.
+        Values by parameter, as for `sklearn.model_selection.GridSearchCV`; with `n_iter` also
+        distributions, as for `RandomizedSearchCV`.
     evaluator : PrequentialEvaluator, default=None
-        How the candidates are evaluated; None: ``PrequentialEvaluator()``. Its settings mean what
-        they mean there, and for `random_state` and `n_jobs` see the notes. Taken are `forgetting`
+        How the candidates are evaluated; None: ``PrequentialEvaluator()``. Its settings have the
+        same meaning as there; for `random_state` and `n_jobs` see the notes. Used are `forgetting`
         (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`, `unanswered`,
-        `run`, `random_state`, `n_jobs` and `progress`. Refused are `metrics` and `error_score`, for
-        which a search has parameters of its own, and checkpoints.
+        `run`, `random_state`, `n_jobs` and `progress`. Not allowed are `metrics` and `error_score`,
+        for which a search has its own parameters, and checkpoints.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
     metric : str, callable, Measure, or dict with one of them, default="kappa_plus"
-        Measure by which the best is chosen. Among equals the one with the higher accuracy is
-        better, then the earlier one. Regressors need another, such as "mae".
+        Measure for choosing the best. Ties are broken by accuracy, then by order. Regressors need a
+        different measure, such as "mae".
     tuning : int or float, default=None
-        Rows of the tuning prefix, after which the best is chosen, or their share of a known
-        length; more, up to the end of a batch, where `batch_size` is above 1 (of a later batch, if
-        the warm-up has rows that are not learnt: without a label, or of weight 0). None: all rows
-        are used to choose, and there is no honest score.
+        Number of tuning rows, after which the best is chosen, or their share if the length is
+        known; extended to the end of a batch if `batch_size` is above 1 (of a later batch, if the
+        warm-up has rows not used for training: without a label, or of weight 0). None: all rows are
+        used to choose, and there is no honest score.
     refit : bool, default=True
-        Keep the best model, and predict with it. It is never fitted a second time.
+        Whether to keep the best model for predictions. It is never fitted a second time.
     error_score : "raise" or float, default=nan
-        Score of a candidate that fails, while the others go on; "raise": the search ends. A failure
-        of the chosen one, after the choice, is always an error.
+        Score of a candidate that fails, while the others continue; "raise": the search ends. A
+        failure of the chosen one, after the choice, is always an error.
 
     Attributes
     ----------
@@ -344,11 +347,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    The `random_state` of the evaluator is the seed of the sampling, too; all candidates get the
-    same seeds, those that it gives to one model alone. Each of its `n_jobs` workers has some of the
+    The `random_state` of the evaluator is also the seed of the sampling; all candidates get the
+    same seeds, those that a single model would get. Each of its `n_jobs` workers has some of the
     candidates.
 
-    The best model is the very one that was evaluated, and ``partial_fit`` goes on with it.
+    The best model is the very one that was evaluated, and ``partial_fit`` continues with it.
 
     Examples
     --------
@@ -424,7 +427,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur; found in `y` if it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring; 0: asked, but neither learnt nor scored.
+            Weights for training and scoring; 0: predicted, but neither scored nor used for
+            training.
 
         Returns
         -------
@@ -436,11 +440,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         ValueError
             If a parameter, a row or a label is bad, or all candidates fail.
         EvaluationInterrupted
-            On Ctrl-C. The search can be used, and goes on with ``partial_fit``, after the rows
-            that it has taken; but not after a second Ctrl-C, or one inside of a model, which stops
-            in the middle of a row: `result_` has what came before, and `fit` begins anew. Where
-            workers run the candidates (`n_jobs`), it keeps nothing: the error has the scores of
-            those that finished, and `fit` begins anew.
+            On Ctrl-C. The search remains usable, and ``partial_fit`` continues after the rows so
+            far; but not after a second Ctrl-C, or one inside a model, which stops in the middle of
+            a row: `result_` has the scores before, and `fit` starts again. If workers run the
+            candidates (`n_jobs`), nothing is kept: the error has the scores of those that finished,
+            and `fit` starts again.
         ModelError
             If the chosen candidate fails after the choice.
         """
@@ -469,13 +473,14 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         if run.rules.tuning is not None and not run.n_honest:
             warn(
                 f"The stream ended with the {run.n_rows:,} tuning rows: no row is left for the "
-                "honest score, which is NaN. Pass a smaller tuning=, or go on with partial_fit.",
+                "honest score, which is NaN. Pass a smaller tuning=, or continue with "
+                "partial_fit.",
                 UndefinedMetricWarning,
             )
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go on with further rows: each is predicted, scored, then learnt.
+        """Continue with further rows: each is predicted, scored, then used for training.
 
         Parameters
         ----------
@@ -484,7 +489,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
             Labels or targets.
         classes : array-like of shape (n_classes,), default=None
-            All labels that may come. Required at the first call for classifiers.
+            All labels that can occur. Required in the first call for classifiers.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights for training and scoring.
 
@@ -497,16 +502,16 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         ------
         ValueError
             If a row or a label is bad, all candidates have failed, or the evaluator has a parameter
-            that a search does not take.
+            that a search does not accept.
         RuntimeError
             If `fit` has ended the stream, or a second Ctrl-C has stopped the search in the middle
             of a row.
 
         Notes
         -----
-        A search goes on as it began: only `refit`, and the evaluator's `n_jobs` and `progress`, may
-        be set to another value before the next call; others are an error. The candidates are
-        copies that were made at the first call.
+        The parameters of a running search are fixed: only `refit`, and the evaluator's `n_jobs` and
+        `progress`, may change before the next call; other changes are an error. The candidates are
+        copies made in the first call.
         """
         first = not hasattr(self, "_run")
         if first:
@@ -522,8 +527,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             check_classes(self, classes)
         if self._run.rules.tuning is None and self._run.tuned is not None:
             raise RuntimeError(
-                "Workers have evaluated the candidates (n_jobs), and only the best is here. Use "
-                "n_jobs=None to go on with all of them, or tuning= to go on with the chosen one."
+                "The candidates were evaluated by workers (n_jobs), and only the best is "
+                "available here. Use n_jobs=None to continue with all of them, or tuning= to "
+                "continue with the chosen one."
             )
         was_tuned = self._run.tuned is not None
         self._run.is_live = True
@@ -549,8 +555,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             now = getattr(self if own == name else evaluator, own)
             if now is not value and not _is_same(now, value):
                 raise ValueError(
-                    f"{name} was {value!r} when the search began, and is {now!r} now: a search "
-                    "goes on as it began. Set it back, or call fit, which begins anew."
+                    f"{name} was {value!r} when the search began, but is {now!r} now: it cannot "
+                    "change during a search. Restore it, or call fit, which starts again."
                 )
 
     def _forget(self) -> None:
@@ -614,12 +620,12 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def run_(self) -> SearchRun:
-        """The run, which tells how many rows came."""
+        """The run, with the number of rows so far."""
         return self._fitted()
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Sorted labels; regressors have none."""
+        """The labels, sorted; regressors have none."""
         classes = self._fitted().settings.classes
         if classes is None:
             raise AttributeError("The candidates are regressors, which have no classes_.")
@@ -633,7 +639,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def best_index_(self) -> int:
-        """Number of the best candidate, as in `cv_results_`; before the choice, so far."""
+        """Number of the best candidate (before the choice: best so far), as in `cv_results_`."""
         run = self._fitted()
         return self._candidates.names.index(run.chosen or run.name_of(run.best_number()))
 
@@ -645,7 +651,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def best_estimator_(self) -> Any:
-        """The best model: the very one that was evaluated, after all rows it has learnt."""
+        """The best model: the very one that was evaluated, after training on all its rows."""
         run = self._fitted()
         if not self.refit:
             raise AttributeError("With refit=False there is no best_estimator_.")
@@ -657,22 +663,21 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         run = self._fitted()
         if run.tuned is not None and run.rules.tuning is not None:
             warn(
-                "best_score_ is the score on the tuning rows, by which the best of "
+                "best_score_ is the score on the tuning rows, on which the best of "
                 f"{plural(len(self._candidates), 'candidate')} was chosen: it is too good on "
-                "average. "
-                "honest_score_ is that on the rows after them.",
+                "average. honest_score_ is the score on the rows after them.",
                 OptimisticScoreWarning,
             )
         return last_scores(run.tuning_outcome().lanes[self.best_index_])[run.rules.metric]
 
     @property
     def cv_results_(self) -> dict[str, Any]:
-        """Scores, ranks and costs of all candidates, with the names of scikit-learn's searches."""
+        """Scores, ranks and costs of all candidates, named as in scikit-learn's searches."""
         return cv_results(self._fitted(), self._candidates)
 
     @property
     def result_(self) -> EvaluationResult:
-        """Result of the tuning rows: curves, answers and costs of all candidates."""
+        """Result of the tuning rows: curves, predictions and costs of all candidates."""
         run = self._fitted()
         return assemble(run.settings.header, run.tuning_outcome(), so_far=True)
 
@@ -681,8 +686,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         if run.rules.tuning is None:
             raise AttributeError(
                 "There is no honest score: all rows were used to choose (tuning=None). Pass "
-                "tuning=, a number of rows or a share of them, to have the best candidate scored "
-                "on the rows that follow."
+                "tuning=, a number of rows or a share of them, to score the best candidate on the "
+                "rows that follow."
             )
         if run.tuned is None:
             raise AttributeError(
@@ -693,7 +698,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def honest_result_(self) -> EvaluationResult:
-        """Result of the chosen candidate on the rows after the tuning rows alone."""
+        """Result of the chosen candidate on the rows after the tuning rows."""
         run = self._after_choice()
         return assemble(run.settings.header, run.outcome(), so_far=True)
 
@@ -707,26 +712,26 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     def honest_interval_(self) -> tuple[float, float]:
         """Interval of the honest score at level 0.95; NaN if there is none.
 
-        For accuracy and error it is about the rows that came, and valid at all of them at once: it
-        holds the mean of what the error of each row was to be expected to be, given the rows before
-        it. Where an error makes the next one more probable, that mean varies, and the accuracy of
-        the long run can be outside: see `long_run_interval_`, which this is for all other measures.
+        For accuracy and error it is about the observed rows, and valid at all of them at once: it
+        covers the mean of the expected errors of the rows, each given the rows before it. If an
+        error makes the next one more probable, that mean varies, and the long-run accuracy can be
+        outside: see `long_run_interval_`, which this equals for all other measures.
         """
         return honest_interval(self._after_choice())[:2]
 
     @property
     def long_run_interval_(self) -> tuple[float, float]:
-        """Interval of the score that the chosen candidate would have over very many such rows.
+        """Interval of the score of the chosen candidate over very many such rows.
 
-        It is for one look, of about the level 0.95, and from leaving out each of 20 blocks
-        of the rows: errors may depend on each other within a block, and rows must be alike over
-        time. It needs the answers (`keep_tape` of the evaluator); NaN where there is none.
+        It is valid for one look, at a level of about 0.95, and computed by leaving out each of 20
+        blocks of rows: errors may depend on each other within a block, and the stream must not
+        drift. It needs the predictions (`keep_tape` of the evaluator); NaN if there is none.
         """
         return long_run_interval(self._after_choice())[:2]
 
     @property
     def honest_interval_method_(self) -> str:
-        """How the interval was made, or why there is none."""
+        """How the interval was computed, or why there is none."""
         return honest_interval(self._after_choice()).method
 
     def __str__(self) -> str:
@@ -812,10 +817,10 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     # -- files, tags
 
     def save(self, path: str | Path) -> Path:
-        """Save the search, to go on with ``partial_fit`` after `skstream.load_run`.
+        """Save the search, to continue with ``partial_fit`` after `skstream.load_run`.
 
-        The file holds the models and is written by joblib: load it only if you trust its author. It
-        is written completely or not at all.
+        The file contains the models and is written by joblib: load it only if you trust its author.
+        It is written completely or not at all.
 
         Parameters
         ----------

@@ -109,11 +109,11 @@ def _check_grid(param_grid: Any, n_iter: int | None) -> None:
     ParameterSampler(param_grid, 1)  # raises scikit-learn's errors about what is no grid
     grids = [param_grid] if isinstance(param_grid, Mapping) else param_grid
     if odd := [name for grid in grids for name in grid if not isinstance(name, str)]:
-        raise TypeError(f"param_grid names parameters by texts. Got {odd[0]!r} instead.")
+        raise TypeError(f"param_grid must name parameters by texts. Got {odd[0]!r} instead.")
     if not any(grids):
         raise ValueError(
-            f"param_grid={param_grid!r} is empty: name parameters and their values. A model alone "
-            "is evaluated by PrequentialEvaluator."
+            f"param_grid={param_grid!r} is empty: name parameters and their values. To evaluate a "
+            "single model, use PrequentialEvaluator."
         )
     drawn = [name for grid in grids for name, values in grid.items() if hasattr(values, "rvs")]
     if drawn and n_iter is None:
@@ -143,7 +143,7 @@ def _refuse_classes(model: Any, params: Mapping[str, Any]) -> None:
         if name in own and not isinstance(own[name], type):
             given = params[name].__name__
             raise TypeError(
-                f"param_grid[{name!r}] holds the class {given}, and a model needs an instance: "
+                f"param_grid[{name!r}] contains the class {given}, but a model needs an instance: "
                 f"pass {given}()."
             )
 
@@ -169,8 +169,8 @@ def _different(params: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for number, key in enumerate(_keys(params)):
         if first.setdefault(key, number) != number:
             raise ValueError(
-                f"Candidates {first[key]} and {number} of param_grid are the same, "
-                f"{params[number]}: give every value once."
+                f"Candidates {first[key]} and {number} of param_grid are equal, {params[number]}: "
+                "list every value once."
             )
     return params
 
@@ -184,7 +184,7 @@ def _sampled(sampler: ParameterSampler) -> list[dict[str, Any]]:
     if len(different) < sampler.n_iter:
         warn(
             f"n_iter={sampler.n_iter} gave {len(different)} different candidates of param_grid; "
-            "each is evaluated once. Use n_iter=None for all of a grid."
+            "each is evaluated once. Use n_iter=None for the whole grid."
         )
     return different
 
@@ -240,7 +240,7 @@ _ACCURACY, _ERROR = CLASSIFICATION["accuracy"].formula, CLASSIFICATION["error"].
 _REFUSED: dict[str, tuple[Any, str]] = {
     "metrics": (
         None,
-        "The measure by which a search chooses is its own parameter metric; others follow from "
+        "A search chooses by its own parameter metric; for other measures use "
         "result_.rescore(metrics), without running a model again.",
     ),
     "error_score": (
@@ -259,7 +259,7 @@ def given_evaluator(search: Any) -> PrequentialEvaluator:
         kind = evaluator if isinstance(evaluator, type) else type(evaluator)
         raise TypeError(
             "evaluator must be a PrequentialEvaluator, or None: a search predicts every row, then "
-            f"learns it. Got {'the class ' if kind is evaluator else ''}{kind.__name__} instead."
+            f"trains on it. Got {'the class ' if kind is evaluator else ''}{kind.__name__} instead."
         )
     return evaluator
 
@@ -269,22 +269,22 @@ def evaluator_of(search: Any) -> PrequentialEvaluator:
     metrics = search.metric if isinstance(search.metric, dict) else [search.metric]
     if len(metrics) != 1 or isinstance(search.metric, list | tuple):
         raise ValueError(
-            f"metric must be one measure, by which the best is chosen. Got {search.metric!r}. "
-            "Others follow from result_.rescore(metrics), without running a model again."
+            f"metric must be one measure, by which the best is chosen. Got {search.metric!r}. For "
+            "others use result_.rescore(metrics), without running a model again."
         )
     given = given_evaluator(search)
     for name, (only, instead) in _REFUSED.items():
         value = getattr(given, name)
         if value != only if isinstance(value, str) else value or only:
             raise ValueError(
-                f"The evaluator of a search has {name}={value!r}, which a search does not take. "
+                f"The evaluator of a search has {name}={value!r}, which a search does not accept. "
                 f"{instead} Leave {name} of the evaluator {only!r}."
             )
     path = run_options(given.run).checkpoint
     if path is not None:
         raise ValueError(
-            f"The evaluator of a search has checkpoint={path!r}, which a search does not take. "
-            "Save the search, save(path), and go on with load_run and partial_fit."
+            f"The evaluator of a search has checkpoint={path!r}, which a search does not accept. "
+            "Save the search with save(path), and continue with load_run and partial_fit."
         )
     evaluator = copy(given).set_params(metrics=metrics, error_score=search.error_score)
     evaluator._validate()
@@ -295,8 +295,8 @@ def with_tie_breaker(settings: Settings, tuning: int | None) -> Settings:
     """Return settings that also measure accuracy, which decides among equal candidates."""
     if len(settings.forgetting) > 1:
         raise ValueError(
-            f"forgetting must be one mechanism, by which the best is chosen. Got "
-            f"{list(settings.forgetting)}. Others follow from result_.rescore(forgetting=...)."
+            "forgetting must be one mechanism, by which the best is chosen. Got "
+            f"{list(settings.forgetting)}. For others use result_.rescore(forgetting=...)."
         )
     metrics = dict(settings.metrics)
     if settings.classes is not None and all(m.formula != _ACCURACY for m in metrics.values()):
@@ -317,8 +317,8 @@ def tuning_rows(
     elif is_real(tuning) and not is_integer(tuning) and 0 < tuning < 1:
         if n_rows is None:
             raise ValueError(
-                f"tuning={tuning!r} is a share of the rows, and how many will come is not known: "
-                "pass a number of rows."
+                f"tuning={tuning!r} is a share of the rows, but their number is not known: pass a "
+                "number of rows."
             )
         n_tuning = math.ceil(Fraction(str(float(tuning))) * n_rows)  # 7 of 100 are 0.07
     else:
@@ -335,16 +335,16 @@ def tuning_rows(
         )
         raise ValueError(
             f"tuning={tuning!r}{end} leaves no row for the honest score (n_samples={n_rows}). Pass "
-            "fewer rows, or tuning=None to choose by all rows, without an honest score."
+            "fewer rows, or tuning=None to choose on all rows, without an honest score."
         )
     if n_tuning <= n_warmup:
         raise ValueError(
-            f"tuning={tuning!r} rows are all in the warm-up (n_warmup={n_warmup}), so that none "
-            "is scored. Pass more."
+            f"tuning={tuning!r} rows are all in the warm-up (n_warmup={n_warmup}), so none is "
+            "scored. Pass more."
         )
     if batch_size > n_tuning:
         raise ValueError(
-            f"tuning={tuning!r} ends within the first batch (batch_size={batch_size}), so that no "
+            f"tuning={tuning!r} ends within the first batch (batch_size={batch_size}), so no "
             "candidate would be scored. Pass more rows, or a smaller batch_size."
         )
     return whole
@@ -363,8 +363,8 @@ def rules_of(settings: Settings, tuning: int | None) -> Rules:
     (metric, measure) = next(iter(settings.metrics.items()))
     if measure.higher_is_better is None:
         raise ValueError(
-            f"It is not known whether a higher value of {metric!r} is better, so that none can be "
-            "the best. Pass metric=Measure(function, higher_is_better=...)."
+            f"It is not known whether a higher value of {metric!r} is better, so none can be the "
+            "best. Pass metric=Measure(function, higher_is_better=...)."
         )
     others = [name for name in settings.metrics if name != metric]
     return Rules(
@@ -484,7 +484,7 @@ def plan_of(
     seed, alone = settings.parameters["seed"], type(as_learner(search.estimator)).__name__
     models = {(name, 0): seed_estimator(one, seed, alone, 0) for name, one in named.items()}
     if evaluator.n_warmup == 0:
-        advice = "A search begins every candidate anew, fitted or not: pass n_warmup=1."
+        advice = "A search starts every candidate unfitted: pass n_warmup=1."
         check_can_answer(models, advice)
     return Plan(
         candidates=candidates,
@@ -499,8 +499,8 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
     """Return what `fit` is given as a stream."""
     if y is not None and isinstance(X, Stream):
         raise ValueError(
-            f"X is a {type(X).__name__}, which brings its own labels, and y was given too. "
-            "Leave y out."
+            f"X is a {type(X).__name__}, which contains its own labels, but y was given too. Leave "
+            "y out."
         )
     if y is not None or hasattr(X, "shape"):
         refuse_chunks(X, "y")
@@ -514,9 +514,9 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
     n_jobs = given_evaluator(search).n_jobs
     if effective_n_jobs(n_jobs) > 1 and not begins_again(stream):
         raise ValueError(
-            f"{n_jobs=} needs a stream that can be read again, by every worker, and "
-            "this one is a one-shot iterator. Pass the generator function itself instead of "
-            "its result, a list of chunks, or files; or n_jobs=None."
+            f"{n_jobs=} needs a stream that can be read again, by every worker, but this one is a "
+            "one-shot iterator. Pass the generator function itself instead of its result, a list "
+            "of chunks, or files; or n_jobs=None."
         )
     return stream
 
@@ -537,8 +537,8 @@ def _has_none(y: Any) -> bool:
 
 #: What is said where Ctrl-C comes while workers run the candidates.
 _LOST = (
-    " The search keeps nothing of what its workers did: fit begins anew. With n_jobs=None it keeps "
-    "all, and partial_fit goes on."
+    " The search keeps no results of its workers: fit starts again. With n_jobs=None it keeps "
+    "all, and partial_fit continues."
 )
 Keep = Callable[[SearchRun], None]
 
@@ -594,8 +594,8 @@ def _chosen_by_workers(search: Any, plan: Plan, stream: Stream, groups: Any) -> 
             search.tuning,
             tuning,
             tuned.n_rows,
-            "Workers have run the candidates (n_jobs), of which the search keeps none; the scores "
-            "so far are in the attribute 'result' of this error",
+            "The candidates were run by workers (n_jobs), and the search keeps none of them; the "
+            "scores so far are in the attribute 'result' of this error",
         )
         error.result = assemble(header, tuned, so_far=True)  # type: ignore[attr-defined]
         raise error

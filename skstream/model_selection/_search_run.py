@@ -88,9 +88,9 @@ class HonestLoss:
         return Interval(
             float(low),
             float(high),
-            f"{100 * (1 - ALPHA):g} % confidence sequence of the rows that came, valid at all rows "
-            "at once; where errors depend on each other, the score of the long run is in "
-            "long_run_interval_",
+            f"{100 * (1 - ALPHA):g} % confidence sequence for the observed rows, valid at all "
+            "rows at once; if errors depend on each other, see long_run_interval_ for the "
+            "long-run score",
         )
 
 
@@ -324,9 +324,9 @@ class SearchRun(EvaluationRun):
         if any(undefined) and np.isnan(last_scores(self._best_of(lanes))[metric]):
             which = "every candidate" if all(undefined) else "the best candidate"
             warn(
-                f"{metric} is undefined for {which} (a kappa is where its baseline makes "
-                "no error, every measure where no row was scored): "
-                f"{self.instead} decided which is the best.",
+                f"{metric} is undefined for {which} (a kappa is undefined if its baseline makes "
+                f"no error, every measure if no row was scored): {self.instead} decided which is "
+                "the best.",
                 UndefinedMetricWarning,
             )
 
@@ -394,9 +394,8 @@ class SearchRun(EvaluationRun):
         if self._state == "broken":
             raise RuntimeError(
                 "The search was stopped in the middle of a row by an error or an interrupt: "
-                "result_ has what came before, but it cannot go on. Call fit again (with a "
-                "checkpoint= of the evaluator, the same call goes on from its last checkpoint), or "
-                "go on with one that was saved, load_run(path)."
+                "result_ has the scores before, but it cannot continue. Call fit again, or "
+                "continue from a saved search, load_run(path)."
             )
         super()._require_open()
 

@@ -97,11 +97,11 @@ def _check_order(taken: np.ndarray, n_rows: int) -> None:
         return
     if len(taken) != n_rows or (taken[1:] <= taken[:-1]).any():
         raise ValueError(
-            "The rows of a split follow each other in the order of time. Here some were about to "
-            "be drawn from them, or put into another order. HalvingGridSearchCV and "
-            'HalvingRandomSearchCV do so with resource="n_samples", their default: they learn and '
-            "test rows drawn at random. Name a parameter of the model as the resource, or use "
-            "GridSearchCV or RandomizedSearchCV. (Code of your own: np.asarray(positions)[...].)"
+            "The rows of a split must stay complete and in the order of time, but some were to be "
+            "sampled or reordered. HalvingGridSearchCV and HalvingRandomSearchCV do so with "
+            'resource="n_samples", their default: they train and test on rows drawn at random. '
+            "Use a parameter of the model as the resource, or GridSearchCV or RandomizedSearchCV. "
+            "(In your own code: np.asarray(positions)[...].)"
         )
 
 
@@ -169,7 +169,7 @@ class TimeAxis:
             at = int(missing.argmax())
             raise ValueError(
                 f"times[{at}] is {shown_time(given[at : at + 1])}: every row needs a time. Leave "
-                "out rows without one, or split by row numbers, without times."
+                "out rows without one, or split by row numbers instead of times."
             )
         steps = np.diff(positions)
         if (steps < 0).any():
@@ -212,9 +212,7 @@ class TimeAxis:
     def _duration(self, value: Any, name: str) -> float:
         if self.kind == NUMBERS:
             if not is_real(value):
-                raise ValueError(
-                    f"{name} must be a number, as the times are. Got {value!r} instead."
-                )
+                raise ValueError(f"{name} must be a number, like the times. Got {value!r} instead.")
             return float(value)
         if is_real(value) and value == 0:
             return 0.0
@@ -237,8 +235,8 @@ class TimeAxis:
                 "times holds" if self.kind else "without times they are counted in rows, which are"
             )
             raise ValueError(
-                f"label_times holds {kind}, but {own} {self.kind or NUMBERS}. Both must be of one "
-                "kind."
+                f"label_times holds {kind}, but {own} {self.kind or NUMBERS}. Both must be of the "
+                "same kind."
             )
         known = _since(given, "label_times", self.origin)
         if (known < self.positions).any():
@@ -281,9 +279,8 @@ def _are_whole(numbers: NDArray[np.float64]) -> bool:
 def _check_length(name: str, length: int, n_rows: int | None) -> None:
     if n_rows is not None and length != n_rows:
         raise ValueError(
-            f"{name} has {length:,} values, but X has {n_rows:,} rows. Give one value per row; "
-            f"where a splitter gets a part of the rows, pass {name} to split, or name a column "
-            "of X."
+            f"{name} has {length:,} values, but X has {n_rows:,} rows. Give one value per row; if "
+            f"a splitter gets only a part of the rows, pass {name} to split, or name a column of X."
         )
 
 
@@ -331,7 +328,7 @@ class WindowSplit(Splitter):
         X : array-like of shape (n_rows, n_features)
             Rows of a stream, oldest first.
         y : array-like of shape (n_rows,), default=None
-            Labels; only their number is looked at.
+            Labels; only their number is used.
         groups : object, default=None
             Not used; for compatibility with scikit-learn.
         times, label_times : array-like of shape (n_rows,) or str, default=None
@@ -418,7 +415,7 @@ class WindowSplit(Splitter):
     def _parts(self, axis: TimeAxis) -> NDArray[np.intp]:
         """Return begin and end (exclusive) of training and test part, in rows, of every split."""
         if not len(axis.positions):
-            raise ValueError(f"{type(self).__name__} got no rows. Give a stream that has some.")
+            raise ValueError(f"{type(self).__name__} got no rows.")
         n_splits = None if self.n_splits is None else count_of(self, "n_splits", 1)
         if not isinstance(self.keep_incomplete, (bool, np.bool_)):
             raise ValueError(
@@ -444,8 +441,8 @@ class WindowSplit(Splitter):
         if self.test_size is None:
             if self.n_splits is None or self.step is not None:
                 raise ValueError(
-                    f"{type(self).__name__} needs test_size, or else n_splits, into which the "
-                    "rows after the first training part are divided, and no step. Got "
+                    f"{type(self).__name__} needs test_size, or else n_splits and no step, to "
+                    "divide the rows after the first training part. Got "
                     f"n_splits={self.n_splits!r} and step={self.step!r}."
                 )
             edges = first + (axis.end - first) * np.arange(self.n_splits + 1) / self.n_splits
@@ -471,7 +468,7 @@ class WindowSplit(Splitter):
         if not width * len(axis.positions) <= _MOST_PARTS:
             raise ValueError(
                 f"With test_size={self.test_size!r} and step={self.step!r}, {type(self).__name__} "
-                "would make millions of test parts that hold rows. Give a longer step."
+                "would make millions of test parts with rows. Use a longer step."
             )
         last = np.floor((axis.positions - start + axis.tolerance) / step)
         numbers = np.unique(last[:, np.newaxis] + np.arange(-width, 2.0))
@@ -487,14 +484,14 @@ class WindowSplit(Splitter):
             rows = rows[known[begin:stop] <= axis.positions[first_test]]
         if not len(rows):
             why = (
-                "its training window holds none"
+                "its training window is empty"
                 if stop == begin
                 else (f"no label of rows {begin} to {stop - 1} is known by then")
             )
             raise ValueError(
                 f"Split {number}, whose test part begins with row {first_test} at "
-                f"{axis.shown(first_test)}, has no row to train on: {why}. Give a longer "
-                "train_size or a shorter gap."
+                f"{axis.shown(first_test)}, has no row to train on: {why}. Use a longer train_size "
+                "or a shorter gap."
             )
         return rows
 
@@ -534,57 +531,58 @@ def _column(values: Any, name: str, X: Any) -> Any:
 
 
 class ExpandingWindowSplit(WindowSplit):
-    """Train on everything before a test part, for one test part after the other.
+    """Train on all rows before each test part.
 
     Parameters
     ----------
     train_size : int, float, str or timedelta
-        Size of the first training part; each later one begins at the first row too.
+        Size of the first training part; all training parts start at the first row.
     test_size : int, float, str or timedelta, default=None
-        Size of every test part. None: what follows the first training part is divided into
-        `n_splits` parts of one size.
+        Size of every test part. None: the rows after the first training part are divided into
+        `n_splits` parts of equal size.
     step : int, float, str or timedelta, default=None
-        From the begin of one test part to the begin of the next. None: `test_size`, so that they
-        follow each other. A shorter one lets them overlap.
+        Distance from the start of one test part to the start of the next. None: `test_size`, so
+        they follow each other. With a shorter step they overlap.
     gap : int, float, str or timedelta, default=0
-        Between the end of a training part and the begin of its test part; rows there are in
-        neither. It protects the training part only.
+        Distance between the end of a training part and the start of its test part; rows there are
+        in neither. It protects the training part only.
     n_splits : int, default=None
-        Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
+        Number of splits: with `test_size`, the last ones of those that fit. None: all of them.
     keep_incomplete : bool, default=False
-        Whether a last test part is kept although the stream ends before it does.
+        Whether to keep a last test part that extends beyond the end of the stream.
     times : array-like of shape (n_rows,) or str, default=None
-        Time of every row, not decreasing: numbers, or datetimes with or without a time zone; or
-        the name of a column of `X` that holds them. All sizes are then durations: numbers in the
-        unit of the times, and for datetimes timedeltas (Python's, NumPy's or those of pandas) or
-        text such as "7D" or "1D 12h" (units W, D, h, min, s, ms and us). None: sizes are in rows.
+        Time of every row, not decreasing: numbers, or datetimes with or without a time zone; or the
+        name of a column of `X` with them. All sizes are then durations: numbers in the unit of the
+        times, and for datetimes timedeltas (Python's, NumPy's or those of pandas) or text such as
+        "7D" or "1D 12h" (units W, D, h, min, s, ms and us). None: sizes are in rows.
     label_times : array-like of shape (n_rows,) or str, default=None
-        Time at which the label of every row becomes known, of the kind of `times`; without times,
-        the number of the row at whose arrival it is known. Infinite, NaN or NaT: never. Training
-        rows whose label comes after the first row of the test part are left out. Test rows are
-        not; see the notes.
+        Time at which the label of every row becomes known, of the same kind as `times`; without
+        times, the number of the row at whose arrival it is known. Infinite, NaN or NaT: never.
+        Training rows whose label comes after the first row of the test part are left out. Test rows
+        are kept; see the notes.
 
     See Also
     --------
     SlidingWindowSplit : Forgets the oldest rows.
-    PrequentialSplit : For test-then-train along the test part.
-    skstream.DelayedEvaluator : Labels that come late, along the whole stream.
+    PrequentialSplit : For test-then-train evaluation along the test part.
+    skstream.DelayedEvaluator : Delayed labels, along the whole stream.
     sklearn.model_selection.TimeSeriesSplit : Rows only, test parts counted from the end.
 
     Notes
     -----
     With the first row at t, test part i = 0, 1, ... is the half-open interval from
-    t + train_size + gap + i * step, of length test_size; its training part is all before the begin
-    of the interval less the gap. Rows of one time are never separated. Test parts without rows are
-    left out; a training part without rows is an error. The stream ends one usual distance (the
-    median of the differences) after its last row, less a hundredth of it, as times are rounded.
+    t + train_size + gap + i * step, of length test_size; its training part is everything before the
+    start of the interval minus the gap. Rows of the same time are never separated. Test parts
+    without rows are left out; a training part without rows is an error. The stream is taken to end
+    one typical distance (the median of the differences) after its last row, minus a hundredth of
+    it, as times are rounded.
 
-    Times given here belong to the rows that are split. A splitter that gets a part of the rows
-    (nested cross-validation) needs them as the name of a column, or as metadata:
+    Times given here belong to the rows that are split. A splitter that gets only a part of the rows
+    (nested cross-validation) needs them as a column name, or as metadata:
     ``GridSearchCV(...).fit(X, y, times=times)`` with metadata routing enabled.
 
-    `gap` and `label_times` decide which rows `fit` gets, and nothing else: use `DelayedEvaluator`
-    to score with late labels.
+    `gap` and `label_times` only decide which rows `fit` gets: use `DelayedEvaluator` to score with
+    delayed labels.
 
     Examples
     --------
@@ -606,7 +604,7 @@ class ExpandingWindowSplit(WindowSplit):
 
 
 class SlidingWindowSplit(WindowSplit):
-    """Train on a window of the newest rows before a test part, for one test part after the other.
+    """Train on a window of the newest rows before each test part.
 
     Parameters
     ----------
@@ -623,11 +621,11 @@ class SlidingWindowSplit(WindowSplit):
 
     See Also
     --------
-    ExpandingWindowSplit : Keeps all rows; its parameters and notes hold here too.
+    ExpandingWindowSplit : Keeps all rows; its parameters and notes also apply here.
 
     Notes
     -----
-    Test parts are those of `ExpandingWindowSplit`. The training part of a test part that begins at
+    Test parts are those of `ExpandingWindowSplit`. The training part of a test part that starts at
     b is the half-open interval from b - gap - train_size to b - gap.
 
     Examples
@@ -650,48 +648,47 @@ class SlidingWindowSplit(WindowSplit):
 
 
 class PrequentialSplit(Splitter):
-    """Train on the first rows, and test on the rows that follow, in the order of time.
+    """Train on the first rows, and test on the following rows, in order of time.
 
-    For ``cv=`` of scikit-learn's model selection, together with a scorer that goes on test-then-
-    train from the fitted model: the model is fitted on the warm-up, and a copy of it predicts
-    every test row before it learns that row. Rows are taken as they stand, oldest first.
+    For ``cv=`` of scikit-learn's model selection, together with a scorer that continues
+    test-then-train from the fitted model: the model is fitted on the warm-up, and a copy of it
+    predicts every test row before training on it. Rows must be in order, oldest first.
 
     Parameters
     ----------
     n_warmup : int
-        Rows of the first training part, at least 1. Take enough of them that every class is
-        there.
+        Rows of the first training part, at least 1. It should be large enough to contain every
+        class.
     n_splits : int, default=1
-        Number of test blocks. With one, all rows after the warm-up are tested by one model, as
-        an evaluator would do. With several, the blocks follow each other and each has a model
-        of its own, fitted on all rows before the block (less the gap); the score of a candidate
-        is the mean over the blocks, and its standard deviation says how much the score changes
-        along the stream.
+        Number of test blocks. With one, a single model predicts all rows after the warm-up, as in
+        an evaluator. With several, the blocks follow each other and each has its own model, fitted
+        on all rows before the block (minus the gap); the score of a candidate is the mean over the
+        blocks, and its standard deviation shows how much the score changes along the stream.
     test_size : int, default=None
         Rows of each test block. None: all rows after the warm-up, divided into blocks whose sizes
         differ by one row at most. With a number, the rows after the last block are not used.
     gap : int, default=0
         Rows between the training part and the test block that are in neither. The warm-up keeps
         its `n_warmup` rows: the first test row is number ``n_warmup + gap``. It protects the
-        training part only: `prequential_scorer` learns the label of every test row before it asks
-        about the next one. Use `DelayedEvaluator` for labels that come late.
+        training part only: `prequential_scorer` trains on every test row before predicting the
+        next. Use `DelayedEvaluator` for delayed labels.
 
     See Also
     --------
     prequential_scorer : The scorer for it.
-    skstream.DelayedEvaluator : Labels that come late, along the whole stream.
+    skstream.DelayedEvaluator : Delayed labels, along the whole stream.
     sklearn.model_selection.TimeSeriesSplit : Test parts counted from the end of the rows.
 
     Notes
     -----
-    A test block that begins at row ``b`` has the training part ``0, ..., b - gap - 1``. Training
-    parts grow, and test blocks never overlap. Rows cannot be drawn from the arrays of positions,
-    nor put into another order (slices and masks are free): `HalvingGridSearchCV` would test rows
-    drawn at random with ``resource="n_samples"``, its default, and gets an error.
+    A test block that starts at row ``b`` has the training part ``0, ..., b - gap - 1``. Training
+    parts grow, and test blocks never overlap. The arrays of positions cannot be sampled or
+    reordered (slices and masks are allowed): `HalvingGridSearchCV` would test rows drawn at random
+    with ``resource="n_samples"``, its default, and gets an error.
 
-    Where ``fit`` is one ``partial_fit`` in the order of the rows and there is no gap, several
-    blocks score one and the same pass, period by period. Where it goes over the rows several times
-    (`SGDClassifier`), each block begins with a model that had several epochs.
+    If ``fit`` is one ``partial_fit`` in row order and there is no gap, several blocks score one and
+    the same pass, period by period. If it makes several passes over the rows (`SGDClassifier`),
+    each block starts with a model trained for several epochs.
 
     Examples
     --------
@@ -723,7 +720,7 @@ class PrequentialSplit(Splitter):
         X : array-like of shape (n_rows, n_features)
             Rows of a stream, oldest first.
         y : array-like of shape (n_rows,), default=None
-            Labels; only their number is looked at.
+            Labels; only their number is used.
         groups : object, default=None
             Not used; for compatibility with scikit-learn.
 
@@ -778,7 +775,7 @@ class PrequentialSplit(Splitter):
             left = max(n_rows - first, 0)
             raise ValueError(
                 f"{self!r} needs at least {needed:,} rows, but X has {n_rows:,}: n_warmup and gap "
-                f"leave {left:,} {'row' if left == 1 else 'rows'} to test. Give a shorter warm-up, "
+                f"leave {left:,} {'row' if left == 1 else 'rows'} to test. Use a shorter warm-up, "
                 "or fewer or smaller test blocks."
             )
         return edges

@@ -97,75 +97,75 @@ FittedPipeline.__name__ = "StreamPipeline"  # as errors of scikit-learn call it
 
 
 class StreamPipeline(Pipeline):
-    """A pipeline that learns from a stream: a `Pipeline` with ``partial_fit``.
+    """A pipeline for streams: a `Pipeline` with ``partial_fit``.
 
-    When rows are learnt, each transformer learns them and then transforms them for the next step.
-    When rows are asked, they are transformed with what the transformers have learnt so far. The
-    steps are cloned, and those given stay unchanged. Transformers may be
+    In training, each transformer is updated with the rows and then transforms them for the next
+    step. In prediction, rows are transformed with the current state of the transformers. The steps
+    are cloned; yours are left unchanged. Transformers may be
 
-    - with ``partial_fit``, such as `StandardScaler`: they learn every row;
-    - without state, or determined by their parameters, such as `Normalizer`,
-      `HashingVectorizer`, or `OneHotEncoder` with categories (given, or declared by the
-      categorical columns of a data frame);
+    - with ``partial_fit``, such as `StandardScaler`: updated with every row;
+    - stateless, or determined by their parameters, such as `Normalizer`, `HashingVectorizer`, or
+      `OneHotEncoder` with categories (given, or declared by the categorical columns of a data
+      frame);
     - a `ColumnTransformer` of such transformers;
     - fitted already; wrapped in a `FrozenEstimator`, they also survive cloning;
     - "passthrough".
 
-    Others are refused when the first rows are learnt. Transformers and models need not derive from
+    Others are rejected at the first training rows. Transformers and models need not derive from
     scikit-learn's base class: ``partial_fit`` and ``transform``, or ``partial_fit`` and
     ``predict``, are enough. Those without ``get_params`` are copied by `copy.deepcopy`.
 
     Parameters
     ----------
     steps : list of (str, estimator) tuples
-        Transformers, and last a model with ``partial_fit`` or another transformer. Every name
-        occurs once, holds no double underscore, and is not "steps".
+        Transformers, and finally a model with ``partial_fit`` or another transformer. Names must be
+        unique, must not contain a double underscore, and must not be "steps".
 
     Attributes
     ----------
     pipeline_ : Pipeline
         The fitted steps, as a plain scikit-learn pipeline.
     named_steps : Bunch
-        The steps by name: fitted ones once something has been learnt.
+        The steps by name: the fitted ones after the first training rows.
     classes_ : ndarray of shape (n_classes,)
-        The labels, where the last step is a classifier.
+        The labels, if the last step is a classifier.
     n_features_in_ : int
-        Number of columns of the rows, where the first step counts them.
+        Number of columns of the rows, if the first step counts them.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns, if the rows came in a data frame with string names.
 
     See Also
     --------
-    make_stream_pipeline : Names the steps by their types.
-    sklearn.pipeline.Pipeline : Learns all rows at once.
+    make_stream_pipeline : Names the steps after their types.
+    sklearn.pipeline.Pipeline : Fits all rows at once.
 
     Notes
     -----
     Unlike `Pipeline.fit`, which fits each step with its own ``fit`` (several epochs for
-    `SGDClassifier`), `fit` here forgets and then is one ``partial_fit``.
+    `SGDClassifier`), `fit` here forgets everything and calls ``partial_fit`` once.
 
-    If a step fails, the steps before it forget the rows of that call, so that the call can be
-    repeated with other rows. The failing step stays as its own ``partial_fit`` left it.
+    If a step fails, the steps before it forget the rows of that call, so the call can be repeated
+    with other rows. The failing step remains as its own ``partial_fit`` left it.
 
-    `set_params` changes the steps as given and, once something has been learnt, the fitted ones
-    too. A step that is replaced after that is used from the next `fit` on; until then `partial_fit`
-    is an error, because the new step has not learnt the rows that the others have learnt.
+    `set_params` changes the given steps and, after training, also the fitted ones. A step that is
+    replaced after training is used from the next `fit` on; until then `partial_fit` is an error,
+    because the new step was not trained on the rows of the others.
 
     Transformers that need several rows at first, such as `IncrementalPCA`, need them in the first
-    call. Evaluators learn row by row from the first; if that fails, they let the whole warm-up be
-    learnt in one call: see their parameter ``n_warmup``.
+    call. Evaluators train row by row from the first; if that fails, they pass the whole warm-up in
+    one call: see their parameter ``n_warmup``.
 
-    A transformer that must not see a row's own label or values in what it makes of the row, such as
-    an encoder by means of the target, has a method ``partial_fit_transform(X, y)``: it learns the
-    rows like ``partial_fit``, and returns them transformed, row i by what was known before row i.
-    The pipeline then calls it in place of ``partial_fit`` and ``transform``, also for parts of a
-    `ColumnTransformer` and of pipelines within; ``classes`` and ``sample_weight`` are passed where
-    its ``partial_fit`` takes them. Such rows are what the next step learns. Asked rows go through
-    ``transform``, as always.
+    A transformer whose output for a row must not depend on that row's own label or values, such as
+    a target encoder, has a method ``partial_fit_transform(X, y)``: it is updated with the rows,
+    like ``partial_fit``, and returns them transformed, row i with the state before row i. The
+    pipeline calls it instead of ``partial_fit`` and ``transform``, also for parts of a
+    `ColumnTransformer` and of nested pipelines; ``classes`` and ``sample_weight`` are passed if its
+    ``partial_fit`` accepts them. The next step is trained on these rows. In prediction, rows go
+    through ``transform``, as always.
 
-    Weights go to the model and to every transformer whose ``partial_fit`` takes them. A model
-    without weights sees a row of weight k repeated k times; a transformer without weights
-    learns it once.
+    Weights are passed to the model and to every transformer whose ``partial_fit`` accepts them. For
+    a model without weights, a row of weight k is repeated k times; a transformer without weights
+    gets it once.
 
     Examples
     --------
@@ -206,12 +206,12 @@ class StreamPipeline(Pipeline):
         self.steps = steps
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "StreamPipeline":
-        """Forget everything, then learn the rows in one ``partial_fit``.
+        """Forget everything, then train on the rows in one ``partial_fit``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows, oldest first; or whatever the first step takes.
+            Rows, oldest first; or whatever the first step accepts.
         y : array-like of shape (n_rows,), default=None
             Their labels or targets.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -239,18 +239,18 @@ class StreamPipeline(Pipeline):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> "StreamPipeline":
-        """Let every step learn the rows.
+        """Train every step on the rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows, oldest first; or whatever the first step takes.
+            Rows, oldest first; or whatever the first step accepts.
         y : array-like of shape (n_rows,), default=None
             Their labels or targets.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. A classifier needs them at the first call.
+            All labels that can occur. Required in the first call for a classifier.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt, by any step.
+            Non-negative weights. Rows of weight 0 are skipped by every step.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class StreamPipeline(Pipeline):
         Raises
         ------
         TypeError
-            If a step cannot learn row by row. The message names steps that can.
+            If a step cannot be trained row by row. The message names steps that can.
         ValueError
             If the names of the steps are not unique, or one is reserved.
         """
@@ -280,7 +280,7 @@ class StreamPipeline(Pipeline):
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows, oldest first; or whatever the first step takes.
+            Rows, oldest first; or whatever the first step accepts.
         y : array-like of shape (n_rows,), default=None
             Their labels or targets.
         classes : array-like of shape (n_classes,), default=None
@@ -303,9 +303,9 @@ class StreamPipeline(Pipeline):
         weight = None if sample_weight is None else check_weight(sample_weight, n_rows_of(X))
         if weight is not None and not weight.all():
             raise ValueError(
-                f"sample_weight is 0 at row {int(weight.argmin())}. A row of weight 0 is not "
-                "learnt, so partial_fit_transform has nothing to return for it: leave it out, or "
-                "call transform for it."
+                f"sample_weight is 0 at row {int(weight.argmin())}. A row of weight 0 is skipped, "
+                "so partial_fit_transform has nothing to return for it: leave it out, or call "
+                "transform for it."
             )
         return self._learn_rows(X, y, weight, classes, is_wanted=True)
 
@@ -336,23 +336,23 @@ class StreamPipeline(Pipeline):
         return self.partial_fit_transform(X, y, classes=classes, sample_weight=weight)
 
     def check_steps(self) -> None:
-        """Raise an error if rows cannot be learnt with these steps.
+        """Raise an error if these steps cannot be trained.
 
         Raises
         ------
         TypeError
             If steps are not pairs of a name and an estimator, or lack a method.
         ValueError
-            If there are none, names are not unique or reserved, or a step was replaced by one that
-            has not learnt the rows that the others have learnt.
+            If there are none, names are not unique or reserved, or a step was replaced by one not
+            trained on the rows of the others.
         """
         if not hasattr(self, "pipeline_"):
             self._validate_params()
             self._validate_steps()
         elif hasattr(self, "_replaced_"):
             raise ValueError(
-                f"{self._replaced_!r} was set after rows had been learnt, and the new step has not "
-                "learnt them. Call fit, which starts again with it; partial_fit cannot continue."
+                f"{self._replaced_!r} was set after training, and the new step was not trained on "
+                "these rows. Call fit, which starts again with it; partial_fit cannot continue."
             )
 
     def _learn_rows(self, X: Any, y: Any, weight: Any, classes: Any, *, is_wanted: bool) -> Any:
@@ -392,7 +392,9 @@ class StreamPipeline(Pipeline):
             raise ValueError("The pipeline is empty. Please add steps.")
         for step in self.steps:
             if not isinstance(step, tuple | list) or len(step) != 2 or not isinstance(step[0], str):
-                raise TypeError(f"Every step is a pair of a name and an estimator. Got {step!r}.")
+                raise TypeError(
+                    f"Every step must be a pair of a name and an estimator. Got {step!r}."
+                )
         # Else parameters of steps could not be told apart by their names.
         names = [name for name, _ in self.steps]
         repeated = [name for name, count in Counter(names).items() if count > 1]
@@ -417,8 +419,8 @@ class StreamPipeline(Pipeline):
         for name, step in self.steps[:-1]:
             if not is_passthrough(step) and not hasattr(step, "transform"):
                 raise TypeError(
-                    f"Step {name!r}: {type(step).__name__} stands before the last step, so it must "
-                    f"be a transformer, and it has no method transform."
+                    f"Step {name!r}: {type(step).__name__} comes before the last step, so it must "
+                    "be a transformer, but it has no method transform."
                 )
 
     def _route_weight(self, weight: NDArray[np.float64] | None) -> dict[str, Any]:
@@ -635,12 +637,12 @@ class StreamPipeline(Pipeline):
         return array_of(self.fit(X, y, sample_weight=sample_weight).predict(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the columns that come out of the pipeline.
+        """Return the names of the output columns.
 
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the columns that go in.
+            Names of the input columns.
 
         Returns
         -------
@@ -673,17 +675,17 @@ class StreamPipeline(Pipeline):
 
     @property
     def named_steps(self) -> Bunch:
-        """The steps by name: fitted ones once something has been learnt."""
+        """The steps by name: the fitted ones after the first training rows."""
         return self._newest().named_steps
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels, where the last step is a classifier."""
+        """The labels, if the last step is a classifier."""
         return np.asarray(self._newest().classes_)
 
     @property
     def n_features_in_(self) -> int:
-        """Number of columns of the rows, where the first step counts them."""
+        """Number of columns of the rows, if the first step counts them."""
         return int(self._first_step().n_features_in_)
 
     @property
@@ -721,7 +723,7 @@ class StreamPipeline(Pipeline):
         return self
 
     def set_output(self, *, transform: str | None = None) -> "StreamPipeline":
-        """Set the container that transformers answer with, as given and as fitted.
+        """Set the output container of transformers, as given and as fitted.
 
         Parameters
         ----------
@@ -739,7 +741,7 @@ class StreamPipeline(Pipeline):
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata routing: `fit` and `partial_fit` call ``partial_fit`` of the steps.
+        """Return the metadata routing: `fit` and `partial_fit` call the steps' ``partial_fit``.
 
         Returns
         -------
@@ -828,7 +830,7 @@ offer_learner(Pipeline, as_stream_pipeline)
 
 
 def make_stream_pipeline(*steps: Any) -> StreamPipeline:
-    """Make a stream pipeline whose steps are named by their types.
+    """Make a stream pipeline whose steps are named after their types.
 
     Parameters
     ----------
@@ -842,7 +844,7 @@ def make_stream_pipeline(*steps: Any) -> StreamPipeline:
 
     See Also
     --------
-    StreamPipeline : With names of your own.
+    StreamPipeline : With custom step names.
 
     Examples
     --------

@@ -104,16 +104,16 @@ def prepared(name: str, transformer: Any, X: Any) -> Any:
     if reads_frame_as_names(transformer, X):
         kind = type(getattr(transformer, "estimator", transformer)).__name__
         raise TypeError(
-            f"Step {name!r}: {kind} takes texts or dicts, but gets a data frame, of which it would "
-            f"see the names of the columns alone. Name the column to read, as a single name: "
+            f"Step {name!r}: {kind} takes texts or dicts, but gets a data frame, and would see "
+            "only its column names. Name the column to read, as a single name: "
             f"ColumnTransformer([('words', {kind}(), {X.columns[0]!r})])."
         )
     if reads_array_as_texts(transformer, X):
         kind = type(getattr(transformer, "estimator", transformer)).__name__
         raise TypeError(
             f"Step {name!r}: {kind} takes single texts, but gets an array of shape {X.shape}. Pass "
-            "X.ravel(), an array of one dimension; in a ColumnTransformer name the column by its "
-            "number alone, 0 and not [0]."
+            "X.ravel(), an array of one dimension; in a ColumnTransformer give the column as a "
+            "plain number, 0 instead of [0]."
         )
     if isinstance(transformer, FrozenEstimator):
         return transformer
@@ -143,14 +143,14 @@ def check_goes_on(name: str, transformer: Any) -> None:
 
 def _refusal(name: str, transformer: Any) -> str:
     return (
-        f"Step {name!r}: {type(transformer).__name__} cannot learn row by row. Use a "
-        f"transformer with partial_fit (StandardScaler, MinMaxScaler, MaxAbsScaler, MiniBatchNMF, "
-        f"a StreamPipeline of transformers; IncrementalPCA where the first call has rows enough), "
-        f"one without state (Normalizer, Binarizer, FunctionTransformer, HashingVectorizer, "
-        f"FeatureHasher), one that its parameters determine (OneHotEncoder and OrdinalEncoder "
-        f"with categories= or on categorical columns of a data frame, PolynomialFeatures, "
-        f'SimpleImputer(strategy="constant", keep_empty_features=True)), or a fitted one in a '
-        f"sklearn.frozen.FrozenEstimator."
+        f"Step {name!r}: {type(transformer).__name__} cannot be trained row by row. Use a "
+        "transformer with partial_fit (StandardScaler, MinMaxScaler, MaxAbsScaler, MiniBatchNMF, "
+        "a StreamPipeline of transformers; IncrementalPCA if the first call has enough rows), a "
+        "stateless one (Normalizer, Binarizer, FunctionTransformer, HashingVectorizer, "
+        "FeatureHasher), one determined by its parameters (OneHotEncoder and OrdinalEncoder with "
+        "categories= or on categorical columns of a data frame, PolynomialFeatures, "
+        'SimpleImputer(strategy="constant", keep_empty_features=True)), or a fitted one in a '
+        "sklearn.frozen.FrozenEstimator."
     )
 
 

@@ -481,7 +481,7 @@ def line_keywords(
     given = {} if styles is None else dict(styles)
     for name in given:
         if name not in names:
-            raise KeyError(f"styles names '{name}', which is not drawn; there are {list(names)}.")
+            raise KeyError(f"styles names '{name}', which is not drawn; drawn are {list(names)}.")
         if not isinstance(given[name], Mapping):
             raise TypeError(
                 f"styles must map names to dicts of properties, such as {{'color': 'red'}}. Got "

@@ -403,7 +403,7 @@ class BaseDisplay:
         KeyError
             If `styles` names a line that is not drawn.
         TypeError
-            If `ax` is no matplotlib Axes, or a line has no such property.
+            If `ax` is not a matplotlib Axes, or a line has no such property.
         ValueError
             If `legend` is none of the choices, there are not as many axes as panels, or there is
             nothing to draw.

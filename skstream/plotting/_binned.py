@@ -26,24 +26,24 @@ Kind = Literal["bins", "time", "costs", "shares"]
 THINNEST, WIDEST = 0.7, 1.8
 #: What the costs count, as Grzenda et al. (2020) name them, in plain words.
 COSTS = {
-    "NC": "Answers while waiting, in the last 100 events",
-    "NB": "Answers while waiting, kept in memory",
-    "NR": "Answers while waiting, per labelled row",
+    "NC": "Predictions while waiting, in the last 100 events",
+    "NB": "Predictions while waiting, kept in memory",
+    "NR": "Predictions while waiting, per labelled row",
 }
 COST_INCHES = (8.0, 6.0)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class BinnedPerformanceDisplay(MeasureDisplay):
-    """A measure by bin between arrival and label, for several models.
+    """Show a measure by bin between arrival and label, for several models.
 
-    From the first answers at the left (bin 0), over those shown while the label was awaited, to
-    the last ones at the right (bin ``n_bins + 1``), given when the label came. The rise of a
-    curve shows how much asking again improves the answers. A test-then-train evaluation shows the
-    last point only, which is usually the best one.
+    From the first predictions on the left (bin 0), through those while the label was awaited, to
+    the last ones on the right (bin ``n_bins + 1``), made when the label came. The rise of a curve
+    shows how much repeated prediction improves the score. A test-then-train evaluation shows only
+    the last point, which is usually the best.
 
-    `to_frame` has the columns model, bin and value; those over time (by the first and the last bin,
-    or the bins asked for) also row; and those of the costs row, cost and value. `plot` takes
+    `to_frame` has the columns model, bin and value; those over time (for the first and the last
+    bin, or the selected bins) also row; and those of the costs row, cost and value. `plot` takes
     styles by model, those of the costs by "NC", "NB" and "NR".
 
     Parameters
@@ -61,30 +61,29 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
         those of the measure of this name, if there is one.
     mechanism : str, default=None
-        What the forgetting mechanism is, such as "window:1000", where `forgetting` is a name
-        that the user gave it.
+        The spelling of the forgetting mechanism, such as "window:1000", if `forgetting` is a custom
+        name.
     failed : collection of str, default=()
         Names of the models that failed; the legend says so.
     n_rows : int
-        Labelled rows they were measured on.
+        Number of labelled rows measured.
     over_time : dict of (str, int) to tuple of ndarrays, default=None
         Per model and bin shown over time: labelled rows and values. For "time".
     poll_costs : dict of str to ndarray, default=None
         ``n_labels``, ``NC``, ``NB``, ``NR``. For "costs".
     kind : {"bins", "time", "costs", "shares"}, default="bins"
-        What is drawn. "bins": the measure by bin, as steps; the first and the last answers are
-        dots. "time": some bins over the stream; a thinner line is an earlier bin. "costs": the
-        costs of asking again, on three axes or on one: answers given lately, kept in memory, and
-        per labelled row. "shares": the measure over the share of the wait that has passed, as one
-        step per bin, without the first and the last answers.
+        What to draw. "bins": the measure by bin, as steps; the first and the last predictions are
+        dots. "time": some bins over the stream; thinner lines are earlier bins. "costs": the costs
+        of repeated prediction, on three axes or on one: predictions made recently, kept in memory,
+        and per labelled row. "shares": the measure over the elapsed share of the wait, as one step
+        per bin, without the first and the last predictions.
     bins : sequence of int, or dict of str to (sequence of int or None), default=None
-        Numbers of the bins, or those of each model, where only some are shown: as dots rather than
+        Numbers of the bins, or those of each model, if only some are shown: as dots rather than
         steps. None: all.
     drifts : sequence of (int or pair of int), default=()
-        Labelled rows at which the truth is known to change, or pairs ``(start, end)``; marked over
-        time.
+        Labelled rows of known drifts, or pairs ``(start, end)``; marked over time.
     detections : dict of str to dict of str to Detections, default={}
-        What drift monitors found, by monitor and model, in labelled rows; marked over time.
+        Alarms of drift monitors, by monitor and model, in labelled rows; marked over time.
 
     Attributes
     ----------
@@ -417,7 +416,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         ends_of = {
             name: dict.fromkeys(self._shown_bins(name)[[0, -1]].tolist()) for name in self.curves
         }
-        where = "from first to last answer"
+        where = "from first to last prediction"
         if isinstance(self.bins, Sequence):
             where = " and ".join(map(self._bin_words, next(iter(ends_of.values()))))
         ends = ", ".join(

@@ -51,28 +51,28 @@ MARGIN, SYMLOG_MARGIN = 0.2, 4.0
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class ComparisonDisplay(BaseDisplay):
-    """Comparison of two models over the stream, one panel per statistic.
+    """Show a comparison of two models over the stream, one panel per statistic.
 
     Shows any of the Q statistic, the signed McNemar statistic with its thresholds, and the
-    confidence sequence of the mean loss difference. In all of them values above zero say that
-    the second model is ahead.
+    confidence sequence of the mean loss difference. In all of them, values above zero mean that the
+    second model is ahead.
 
     `to_frame` has the columns row, statistic ("q", "mcnemar" or "anytime"), value, lower and
-    upper (NaN but for "anytime").
+    upper (NaN except for "anytime").
 
     Parameters
     ----------
     q : QStatisticResult, default=None
         Q statistic; infinite values are left out of the curve.
     mcnemar : McNemarCurve, default=None
-        Signed McNemar statistic, with the sizes that are significant at 5 % and at 1 %.
+        Signed McNemar statistic, with its thresholds at 5 % and 1 %.
     anytime : AnytimeComparisonResult, default=None
         Mean loss difference, first model minus second, and its confidence sequence.
     rows : str, default="rows"
-        Which rows these are, in words; below the last panel.
+        The rows, in words; shown below the last panel.
     drifts : sequence of (int or pair of int), default=()
-        Which of these rows are known to be the first ones of another truth, or pairs ``(start,
-        end)`` of a gradual change.
+        Known drifts among these rows: first rows of a new concept, or pairs ``(start, end)`` of a
+        gradual change.
 
     Attributes
     ----------
@@ -196,8 +196,8 @@ class ComparisonDisplay(BaseDisplay):
         rows : str, default="rows"
             Which rows these are, in words.
         drifts : sequence of (int or pair of int), default=()
-            Which of these rows are known to be the first ones of another truth, or pairs ``(start,
-            end)`` of a gradual change.
+            Known drifts among these rows: first rows of a new concept, or pairs ``(start, end)`` of
+            a gradual change.
         **options
             Options of `plot`: `ax` (one per statistic), `legend`, `styles` by "q", "mcnemar" and
             "anytime", and properties of all lines.
@@ -271,7 +271,7 @@ class ComparisonDisplay(BaseDisplay):
         fold : int, default=None
             Fold to look at; required where there are several.
         bin : int, default=None
-            Bin to look at under delayed labels; None: the last.
+            Bin to look at with delayed labels; None: the last.
         forgetting : Forgetting or str, default=None
             What the Q statistic and McNemar's statistic remember: a name in the result, or any
             mechanism; None: the first one of the result.

@@ -34,7 +34,7 @@ LEAST_AXIS_SHARE = 0.3
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class CriticalDifferenceDisplay(BaseDisplay):
-    """Average ranks of several models, with bars joining those that are not told apart.
+    """Show average ranks of several models, with bars joining those that do not differ.
 
     The best model is on the left. Every bar is a maximal group of `friedman_nemenyi`: it runs
     from the rank of its best member to that of its worst, with a dot at each member. The ruler
@@ -46,7 +46,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
     Parameters
     ----------
     result : FriedmanNemenyiResult
-        The test: average ranks, critical difference, and groups of models.
+        Result of the test: average ranks, critical difference, and groups of models.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
 
     See Also
     --------
-    skstream.stats.friedman_nemenyi : Computes what is drawn here.
+    skstream.stats.friedman_nemenyi : Computes the result drawn here.
 
     References
     ----------
@@ -103,7 +103,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
         return cls(result=result).plot(**options)
 
     def plot(self, ax: Any = None, *, styles: Styles | None = None, **line_options: Any) -> Self:
-        """Draw the display; the names are next to the lines, so that there is no legend.
+        """Draw the display, with names next to the lines instead of a legend.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
         KeyError
             If `styles` names a bar that is not drawn.
         TypeError
-            If `ax` is no matplotlib Axes, or a line has no such property.
+            If `ax` is not a matplotlib Axes, or a line has no such property.
         """
         return self._plot(ax, None, styles, line_options)
 

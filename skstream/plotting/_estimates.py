@@ -35,10 +35,10 @@ NO_TRUTH_ALPHA = 0.08
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class EstimateDisplay(BaseDisplay):
-    """One measure of one model: what was estimated before the labels, and what came out.
+    """Show a measure of one model as estimated before the labels, and its true value.
 
-    The estimates end at the end of the log, in the present; where the truth is not known yet, the
-    background is grey.
+    The estimates extend to the end of the log, the present; the background is grey where the truth
+    is not known yet.
 
     `to_frame` has the columns time, line ("truth" or the method) and value.
 
@@ -47,9 +47,9 @@ class EstimateDisplay(BaseDisplay):
     times : ndarray of shape (n_moments,), dtype datetime64 or float64
         Moments of the track record, and the end of the log.
     estimates : dict of str to ndarray of shape (n_moments,)
-        Estimates by method; the last are those of the present.
+        Estimates by method; the last are the current ones.
     truth : ndarray of shape (n_moments,)
-        The scores by the labels; NaN where they are not known.
+        The scores from the labels; NaN if not known yet.
     metric : str
         Name of the measure.
     model : str
@@ -68,7 +68,7 @@ class EstimateDisplay(BaseDisplay):
 
     See Also
     --------
-    skstream.estimate_unlabelled : Makes what is shown.
+    skstream.estimate_unlabelled : Computes the values shown.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class EstimateDisplay(BaseDisplay):
         if first < along[-1]:
             area = {"color": ink(), "alpha": NO_TRUTH_ALPHA, "linewidth": 0}
             ax.axvspan(first, along[-1], **area)
-            others = {"labels not there yet": patch_key(**area)}
+            others = {"labels not known yet": patch_key(**area)}
         show_times_along(ax, self.times)
         ax.set_ylabel(axis_words(self.metric))
         give_title(ax, f"{measure_words(self.metric)} of {self.model}, estimated before the labels")

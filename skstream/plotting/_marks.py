@@ -180,15 +180,15 @@ def refits_of(result: Any) -> Found:
     """Return the rows after which each model was refitted, as a lane to be marked."""
     if result.details.scored_sets or len(result.folds) > 1 or result.n_unlabelled:
         raise ValueError(
-            "refits=True marks the rows of the stream after which a model was refitted. Where "
-            "models learn some of the rows only, in folds or without labels, the rows learnt "
-            "until each refit are in result.costs[model].refit_rows."
+            "refits=True marks the rows of the stream after which a model was refitted. If models "
+            "are trained on only some of the rows, in folds or without labels, the training rows "
+            "before each refit are in result.costs[model].refit_rows."
         )
     of_model = {name: cost.refit_rows for name, cost in result.costs.items() if cost.refit_rows}
     # The members of an ensemble learn some of the rows only, each its own.
     alone = {name: rows for name, rows in of_model.items() if len({*rows[0]}) == len(rows[0])}
     if not alone:
-        raise ValueError("refits=True marks refits, and the result has no model with any.")
+        raise ValueError("refits=True marks refits, but no model of the result has any.")
     return {
         REFITS: {
             name: Detections(

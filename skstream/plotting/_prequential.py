@@ -36,13 +36,13 @@ SPREADS = {
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class PrequentialDisplay(MeasureDisplay):
-    """One measure of several models over the stream.
+    """Show a measure of several models over the stream.
 
     Models are coloured lines, baselines grey and dashed. The grey area is what a naive guess
-    reaches: below the best baseline where more is better, above it where less is better. A
-    model inside it does not beat a naive guess. Without baselines, a measure whose naive guess
-    scores 0 (a kappa) has the area up to 0; a measure of unknown direction has none. Folds show
-    as the band from the lowest to the highest fold around their mean.
+    reaches: below the best baseline if higher is better, above it if lower is better. A model
+    inside it does not beat a naive guess. Without baselines, a measure for which a naive guess
+    scores 0 (a kappa) has the area up to 0; there is no area if it is unknown whether higher is
+    better. Folds are shown as the band from the lowest to the highest fold around their mean.
 
     `to_frame` has the columns row, model, fold and value.
 
@@ -61,22 +61,22 @@ class PrequentialDisplay(MeasureDisplay):
         Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
         those of the measure of this name, if there is one.
     mechanism : str, default=None
-        What the forgetting mechanism is, such as "window:1000", where `forgetting` is a name
-        that the user gave it.
+        The spelling of the forgetting mechanism, such as "window:1000", if `forgetting` is a custom
+        name.
     failed : collection of str, default=()
         Names of the models that failed; the legend says so.
     checkpoints : ndarray of shape (n_checkpoints,)
         Rows seen at the checkpoints.
     drifts : sequence of (int or pair of int), default=()
-        Rows at which the truth is known to change, marked by vertical lines; or first and last
-        ones of a gradual change, ``(start, end)``, marked by bands.
+        Rows of known drifts, marked by vertical lines; or pairs ``(start, end)`` of a gradual
+        change, marked by bands.
     detections : dict of str to dict of str to Detections, default={}
-        What drift monitors found, by monitor and model (a list of Detections for several folds),
+        Alarms of drift monitors, by monitor and model (a list of Detections for several folds),
         marked above the curves: a lane for each monitor, in the colours of the models.
     folds : sequence of int, default=None
-        Numbers of the folds, where only some are shown; None: all, from 0 on.
+        Numbers of the folds, if only some are shown; None: all, from 0 on.
     times : ndarray of shape (n_checkpoints,), dtype datetime64 or float64, default=None
-        Times of the checkpoints, which are then along the axis in the place of rows.
+        Times of the checkpoints, shown along the axis instead of rows.
 
     Attributes
     ----------
@@ -299,7 +299,7 @@ class PrequentialDisplay(MeasureDisplay):
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class FoldDisplay(PrequentialDisplay):
-    """One measure over the stream, as a band over the folds of every model.
+    """Show a measure over the stream, as a band over the folds of every model.
 
     Everything but `spread` is as in `PrequentialDisplay`, which shows the range.
 

@@ -133,7 +133,7 @@ class Reliability:
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class ReliabilityDisplay(BaseDisplay):
-    """How often an event came, against the probability that a model gave it before.
+    """Show the observed frequency of an event against its predicted probability.
 
     The line of a calibrated model is the diagonal: of the rows with a probability of .7 the event
     comes in 70 %. Above it the model is too cautious, below it too sure. The band is the confidence
@@ -153,11 +153,11 @@ class ReliabilityDisplay(BaseDisplay):
     stretches : list of (int, int)
         First row of each, and the row after the last.
     event : str
-        What the probabilities are about.
+        The event whose probability is shown.
     level : float, default=0.95
         Level of the confidence intervals.
     baselines : sequence of str, or dict of str to str, default=()
-        As of `PrequentialDisplay`.
+        As for `PrequentialDisplay`.
     n_models : int, default=None
         Number of models, where only the best are shown; None: all are.
 
@@ -170,7 +170,7 @@ class ReliabilityDisplay(BaseDisplay):
     figure_ : matplotlib Figure
         Their figure.
     lines_ : dict of str to Line2D
-        The lines by model; of several stretches "sgd, rows 1 to 100".
+        The lines by model; with several stretches "sgd, rows 1 to 100".
     legend_ : matplotlib Legend or None
         The legend.
 
@@ -243,7 +243,7 @@ class ReliabilityDisplay(BaseDisplay):
         fold : int, default=None
             Fold; None: the first of the result.
         bin : int, default=None
-            Bin under delayed labels; None: the last of the result, whose answers were given when
+            Bin with delayed labels; None: the last of the result, whose answers were given when
             the label came, or the one selected.
         **options
             Options of `plot`: `ax` (one per stretch), `legend`, `styles` by model, and properties
@@ -388,7 +388,7 @@ class ReliabilityDisplay(BaseDisplay):
             if k + MOST_COLUMNS >= len(canvas.axes):
                 ax.set_xlabel(about, parse_math=False)
             if k % MOST_COLUMNS == 0:
-                ax.set_ylabel("share of rows in which it came")
+                ax.set_ylabel("observed share of rows")
         explained = {
             PERFECT: diagonal,
             f"{100 * self.level:.3g} % confidence": band,
@@ -447,7 +447,7 @@ def events_of_result(
     fold : int or None
         Fold; None: the first of the result.
     bin : int or None
-        Bin under delayed labels; None: the last of the result.
+        Bin with delayed labels; None: the last of the result.
     """
     tape = tape_of(result)
     names = _with_probabilities(result, tape.methods, models)
@@ -470,8 +470,8 @@ def events_of_result(
     failed = [name for name in names if name in ends_of and ends_of[name][place] is not None]
     if models is None and 0 < len(failed) < len(names):
         warn(
-            f"Not drawn: {', '.join(map(repr, sorted(failed)))}, which failed and answered fewer "
-            "rows than the others. Name models= to see them."
+            f"Not drawn: {', '.join(map(repr, sorted(failed)))}, which failed and predicted fewer "
+            "rows than the others. Pass models= to see them."
         )
         names = [name for name in names if name not in failed]
     events = {}
@@ -514,7 +514,7 @@ def events_of_predictions(
             scores = np.column_stack([1.0 - scores, scores])
         if scores.shape[1] != len(known):
             raise ValueError(
-                f"y_score of '{name}' has {scores.shape[1]} columns, and there are {len(known)} "
+                f"y_score of '{name}' has {scores.shape[1]} columns, but there are {len(known)} "
                 f"classes, {listed(known.tolist())}. Pass one column per class, in this order; or "
                 "classes=, if labels are missing in y_true."
             )
@@ -523,13 +523,11 @@ def events_of_predictions(
         if bad.any():
             row = int(bad.any(axis=1).argmax())
             raise ValueError(
-                f"y_score of '{name}' holds {scores[row].tolist()} in row {row}; "
-                "probabilities in [0, 1] are needed."
+                f"y_score of '{name}' holds {scores[row].tolist()} in row {row}; expected "
+                "probabilities in [0, 1]."
             )
         if np.max(off, initial=0.0) > 0.0:
-            warn(
-                f"y_score of '{name}' is outside [0, 1] by at most {TOLERANCE}, and cut off there."
-            )
+            warn(f"y_score of '{name}' is outside [0, 1] by at most {TOLERANCE}, and is clipped.")
             scores = np.clip(scores, 0.0, 1.0)
         events[name] = _events(codes, scores, weight, event)
     return events, words, (0, len(codes))
@@ -545,7 +543,7 @@ def _with_probabilities(
     if without or not names:
         whose = f" of {without}" if without else ""
         raise ValueError(
-            f"The tape of this result has no probabilities{whose}. They are kept where a measure "
+            f"The tape of this result has no probabilities{whose}. They are kept if a measure "
             "needs them: evaluate with metrics=[..., 'brier']."
         )
     return names

@@ -33,12 +33,12 @@ BAR_HEIGHT = 0.5
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class SliceDisplay(MeasureDisplay):
-    """One measure of one model in the groups of rows that a column names.
+    """Show a measure of one model in groups of rows.
 
     "lines": a line for each group along the stream, and a grey one for all rows. "bars": the groups
     by their last values, the worst at the top, each with a bar from the value of all rows to its
-    own, and with its interval, which is right for all groups at once. A group whose interval
-    reaches the grey line may differ from the others by chance.
+    own, and with its interval, valid for all groups at once. A group whose interval reaches the
+    grey line may differ from the others by chance.
 
     `to_frame` has the columns slice, row, value, and, at the last row, n_rows, low and high.
 
@@ -51,15 +51,15 @@ class SliceDisplay(MeasureDisplay):
     forgetting : str
         Name of the forgetting mechanism.
     baselines : sequence of str
-        The name under which all rows are shown.
+        The name for all rows.
     measure : Measure, default=None
-        As of `PrequentialDisplay`.
+        As for `PrequentialDisplay`.
     mechanism : str, default=None
-        As of `PrequentialDisplay`.
+        As for `PrequentialDisplay`.
     checkpoints : ndarray of shape (n_checkpoints,)
         Rows of the stream seen at the checkpoints.
     intervals : dict of str to (float, float)
-        Ends of the intervals of the last values, NaN where there is none.
+        Ends of the intervals of the last values, NaN if there is none.
     level : float, default=0.95
         Probability with which the intervals of all groups are right at once.
     n_rows : dict of str to int
@@ -69,7 +69,7 @@ class SliceDisplay(MeasureDisplay):
     kind : {"lines", "bars"}, default="lines"
         What is drawn.
     times : ndarray of shape (n_checkpoints,), dtype datetime64 or float64, default=None
-        Times of the checkpoints, which are then along the axis in the place of rows.
+        Times of the checkpoints, shown along the axis instead of rows.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class SliceDisplay(MeasureDisplay):
 
     See Also
     --------
-    skstream.score_slices : Makes what is shown.
+    skstream.score_slices : Computes the values shown.
 
     Examples
     --------

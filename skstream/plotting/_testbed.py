@@ -184,7 +184,7 @@ FRAME_INCHES = 2.6
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class TestbedDisplay(BaseDisplay):
-    """A mixture of Gaussians along its stream, or errors of models beside the Bayes error.
+    """Show a mixture of Gaussians along its stream, or errors of models with the Bayes error.
 
     `to_frame` has, of the mixture, the columns row, component, label, prior, x and y (the center),
     long and short (standard deviations along the axes) and angle (degrees); of the errors row,
@@ -195,10 +195,9 @@ class TestbedDisplay(BaseDisplay):
     kind : {"picture", "filmstrip", "error"}, default="picture"
         "picture": the ellipses of all components at several rows, with one and two standard
         deviations, the path of each center, and rows of the stream; the higher the prior of a
-        component, the fuller the colour of its ellipse. "filmstrip": the same, each row in a frame
-        of its own.
-        "error": errors of models over the stream, and the error of the best possible answers,
-        averaged over the same rows, which no model can beat but by chance.
+        component, the fuller the colour of its ellipse. "filmstrip": the same, each row in its own
+        frame. "error": errors of models over the stream, and the error of the best possible
+        predictions, averaged over the same rows, which no model can beat except by chance.
     mixture : MixtureAtRows, default=None
         The mixture; for "picture" and "filmstrip".
     errors : PrequentialDisplay, default=None
@@ -215,14 +214,14 @@ class TestbedDisplay(BaseDisplay):
     figure_ : matplotlib Figure
         Their figure.
     lines_ : dict of str to Line2D
-        The path of every component (in a film: of every component and frame), or the error of
+        The path of every component (in a filmstrip: of every component and frame), or the error of
         every model and "Bayes error".
     legend_ : matplotlib Legend or None
         The legend.
 
     See Also
     --------
-    skstream.streams.load_testbed : Streams to look at.
+    skstream.streams.load_testbed : Streams to show.
     PrequentialDisplay : Any measure along any stream.
 
     References
@@ -354,8 +353,8 @@ class TestbedDisplay(BaseDisplay):
         errors = PrequentialDisplay(**contents_of(result, metric, forgetting, models, drifts))
         if errors.measure is None or errors.measure.name != "error":
             raise ValueError(
-                f"The Bayes error is a share of wrong answers: evaluate with the measure 'error'. "
-                f"Got {metric!r}."
+                "The Bayes error is a share of wrong predictions: evaluate with the measure "
+                f"'error'. Got {metric!r}."
             )
         ask = "it is not that of this stream. Pass the stream that was evaluated."
         if result.classes is not None and not np.array_equal(result.classes, stream.classes):

@@ -59,7 +59,7 @@ def changed_parameter(transformer: StreamTransformer) -> str:
     for name, before in getattr(transformer, "learnt_with_", {}).items():
         now = getattr(transformer, name)
         if repr(_plain(before)) != repr(_plain(now)):
-            return f"{name}={now!r} was set after rows had been learnt with {name}={before!r}"
+            return f"{name}={now!r} was set after training with {name}={before!r}"
     return ""
 
 
@@ -83,8 +83,8 @@ def checked_values(transformer: Any, X: Any, *, reset: bool) -> Any:
     """
     if sparse.issparse(X):
         raise TypeError(
-            f"{type(transformer).__name__} takes no sparse rows. Pass X.toarray(), or give it the "
-            "columns that are not sparse, by a ColumnTransformer."
+            f"{type(transformer).__name__} accepts no sparse rows. Pass X.toarray(), or give it "
+            "only the dense columns, with a ColumnTransformer."
         )
     if isinstance(X, list | tuple):
         values = np.array(X, dtype=object)

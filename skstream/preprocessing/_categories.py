@@ -56,9 +56,7 @@ class MixedTypes(ValueError):
     def of_column(self, X: Any) -> ValueError:
         """Return the error that names the column of these rows."""
         name = X.columns[self.column] if is_frame(X) else self.column
-        return ValueError(
-            f"Column {name!r} {self}. Use one type throughout: astype(str) makes texts of all."
-        )
+        return ValueError(f"Column {name!r} {self}. Use one type throughout, such as astype(str).")
 
 
 def encode(
@@ -162,7 +160,7 @@ def _check_types(
             before = value
         elif type(value) is not type(before) and kind_of(value) != kind_of(before):
             raise MixedTypes(
-                f"holds {value!r}, {kind_of(value)}, and in the rows before {before!r}, "
+                f"holds {value!r}, {kind_of(value)}, but earlier rows had {before!r}, "
                 f"{kind_of(before)}"
             )
 
@@ -227,8 +225,8 @@ class CategoryEncoder(StreamTransformer):
     ) -> list[Encoded]:
         if not self._has_room:
             raise ValueError(
-                f"max_categories={self._numbering.limit} was set after more categories had been "
-                "learnt. Call fit, which starts again with it."
+                f"max_categories={self._numbering.limit} is less than the number of categories "
+                "already seen. Call fit, which starts again with it."
             )
         try:
             columns, stamp = self._columns(X), np.zeros(len(asked), dtype=np.intp)
@@ -244,7 +242,7 @@ class CategoryEncoder(StreamTransformer):
                 for row, value in enumerate(column):
                     if getattr(value, "__hash__", None) is None:
                         raise TypeError(
-                            f"{holds(X, place, value, row)}, and a {type(value).__name__} cannot "
+                            f"{holds(X, place, value, row)}, but a {type(value).__name__} cannot "
                             "be a category. Use texts or numbers."
                         ) from error
             raise
@@ -261,31 +259,31 @@ class CategoryEncoder(StreamTransformer):
 
 
 class StreamOneHotEncoder(CategoryEncoder):
-    """One-hot encoding of categories that are learnt as they come.
+    """One-hot encoding that adds categories as they appear.
 
     Every column of categories becomes `max_categories` columns of 0 and 1, from the first row on.
-    Each new category takes the next of them when it is learnt; the last one, "infrequent", is for
-    all categories that come when the others are taken. A category that has not been learnt is
-    unknown: all its columns are 0, as long as columns are free. When none is, it is shown as
-    infrequent, as it will be when it is learnt.
+    In training, each new category takes the next of them; the last one, "infrequent", is for all
+    categories that appear when the others are taken. A category not seen in training is unknown:
+    all its columns are 0 as long as columns are free. After that it is encoded as infrequent, as it
+    will be once it is seen.
 
     A missing value (NaN, None, NaT, pandas' NA) is a category like any other.
 
     Parameters
     ----------
     max_categories : int, default=20
-        Number of columns that come out for each column, at least 2, the one for infrequent
-        categories included.
+        Number of output columns for each input column, at least 2, including the one for infrequent
+        categories.
     sparse_output : bool, default=True
-        Whether a CSR matrix comes out; otherwise an array.
+        Whether to return a CSR matrix; otherwise an array.
 
     Attributes
     ----------
     codes_ : list of dict
-        For each column the categories learnt so far, and the number of the column that each has
-        among those of its own. A missing value is None.
+        For each input column, the categories seen so far and the number of each one's output
+        column. A missing value is None.
     categories_ : list of ndarray
-        For each column its categories, in the order of the columns that come out.
+        For each input column its categories, in the order of the output columns.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -294,19 +292,19 @@ class StreamOneHotEncoder(CategoryEncoder):
     See Also
     --------
     StreamOrdinalEncoder : One number for each category.
-    sklearn.preprocessing.OneHotEncoder : For categories that are known beforehand.
+    sklearn.preprocessing.OneHotEncoder : For categories known in advance.
 
     Notes
     -----
-    In a `StreamPipeline` a row that is learnt shows its category as known, and a row that is asked
-    shows it as unknown if it is new.
+    In a `StreamPipeline`, a new category is already known in the training row that introduces it,
+    and unknown in a row that is only predicted.
 
-    `fit_transform` learns all rows before it transforms the first one, and so does a pipeline that
-    learns several rows in one call. Where that would look ahead, pass the rows one by one.
+    `fit_transform` uses all rows before it transforms the first one, and so does a pipeline trained
+    on several rows in one call. If that would look ahead, pass the rows one by one.
 
-    The columns that come out are named by number (``colour_0``, ``colour_1``, ...,
-    ``colour_infrequent``), since names must not change while a model learns from them.
-    `categories_` says which category each one is.
+    The output columns are named by number (``colour_0``, ``colour_1``, ..., ``colour_infrequent``),
+    since names must not change while a model is trained on them. `categories_` lists the category
+    of each.
 
     Memory does not grow with the stream: infrequent categories are not kept.
 
@@ -337,7 +335,7 @@ class StreamOneHotEncoder(CategoryEncoder):
         return Numbering(int(self.max_categories))
 
     def transform(self, X: Any) -> Any:
-        """Encode rows, with the categories known now.
+        """Encode rows with the categories known now.
 
         Parameters
         ----------
@@ -347,22 +345,22 @@ class StreamOneHotEncoder(CategoryEncoder):
         Returns
         -------
         {csr_matrix, ndarray} of shape (n_rows, n_features * max_categories)
-            One 1 for each category that is known, else 0.
+            1 for each known category, else 0.
         """
         return shown(self, self._codes(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the columns that come out.
+        """Return the names of the output columns.
 
         Parameters
         ----------
         input_features : array-like of str of shape (n_features,), default=None
-            Names of the columns that go in, where they have none of their own.
+            Names of the input columns, if they have none of their own.
 
         Returns
         -------
         ndarray of shape (n_features * max_categories,), dtype object
-            Name of the column with a number or "infrequent".
+            Name of the input column with a number or "infrequent".
         """
         check_is_fitted(self)
         endings = [*map(str, range(self.max_categories - 1)), "infrequent"]
@@ -384,27 +382,27 @@ def shown(encoder: StreamOneHotEncoder, codes: NDArray[np.int64]) -> Any:
 
 
 class StreamOrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
-    """Numbers for categories that are learnt as they come.
+    """Ordinal encoding that adds categories as they appear.
 
-    The category of a column that is learnt first is 0, the next new one 1, and so on. A category
-    that has not been learnt is shown as `unknown_value`.
+    The first category of a column is 0, the next new one 1, and so on. A category not seen in
+    training is encoded as `unknown_value`.
 
     Parameters
     ----------
     max_categories : int, default=None
-        Number of codes for each column, at least 2. The last one is for all categories that come
-        when the others are taken; from then on it also stands for those that have not been learnt.
-        None: every category gets a code of its own.
+        Number of codes for each column, at least 2. The last one is for all categories that appear
+        when the others are taken, and from then on also for unknown ones. None: every category gets
+        its own code.
     unknown_value : float, default=-1
-        What stands for a category that has not been learnt; may be NaN.
+        Code of a category not seen in training; may be NaN.
     encoded_missing_value : float, default=None
-        What stands for a missing value (NaN, None, NaT, pandas' NA); may be NaN. None: a missing
-        value is a category like any other.
+        Code of a missing value (NaN, None, NaT, pandas' NA); may be NaN. None: a missing value is a
+        category like any other.
 
     Attributes
     ----------
     codes_ : list of dict
-        For each column the categories learnt so far, and their codes. A missing value is None.
+        For each column, the categories seen so far and their codes. A missing value is None.
     categories_ : list of ndarray
         For each column its categories, in the order of their codes.
     n_features_in_ : int
@@ -414,19 +412,19 @@ class StreamOrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
 
     See Also
     --------
-    StreamOneHotEncoder : A column for each category, which linear models need.
-    sklearn.preprocessing.OrdinalEncoder : For categories that are known beforehand.
+    StreamOneHotEncoder : One column per category, as linear models need.
+    sklearn.preprocessing.OrdinalEncoder : For categories known in advance.
 
     Notes
     -----
-    In a `StreamPipeline` a row that is learnt shows its category as known, and a row that is asked
-    shows it as unknown if it is new.
+    In a `StreamPipeline`, a new category is already known in the training row that introduces it,
+    and unknown in a row that is only predicted.
 
-    `fit_transform` learns all rows before it transforms the first one, and so does a pipeline that
-    learns several rows in one call. Where that would look ahead, pass the rows one by one.
+    `fit_transform` uses all rows before it transforms the first one, and so does a pipeline trained
+    on several rows in one call. If that would look ahead, pass the rows one by one.
 
-    Memory does not grow with the stream where `max_categories` is given; otherwise it takes one
-    number for each category. For `CategoricalNB`, which takes no negative numbers, give
+    Memory does not grow with the stream if `max_categories` is given; otherwise it is one number
+    per category. For `CategoricalNB`, which accepts no negative numbers, give
     ``unknown_value=max_categories`` and ``min_categories=max_categories + 1`` to the model.
 
     Examples
@@ -462,7 +460,7 @@ class StreamOrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
         return Numbering(limit, self.encoded_missing_value is None)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Encode rows, with the categories known now.
+        """Encode rows with the categories known now.
 
         Parameters
         ----------

@@ -47,10 +47,10 @@ _NAMES = ("year", *_FIELDS, "timestamp")
 
 
 class DatetimeFeatures(StreamTransformer):
-    """Hour, weekday, month and so on of columns of dates and times.
+    """Turn dates and times into hour, weekday, month and so on.
 
-    Nothing is learnt but the number and names of the columns, which have a time zone, and which
-    hold numbers.
+    The only state is the number and names of the columns, which have a time zone, and which contain
+    numbers.
 
     Parameters
     ----------
@@ -58,20 +58,20 @@ class DatetimeFeatures(StreamTransformer):
         "year", "month" (1 to 12), "day" (1 to 31), "weekday" (0 is Monday), "day_of_year" (1 to
         366), "hour", "minute", "second", and "timestamp", the seconds since 1970 began.
     cyclic : bool, default=True
-        Whether what comes round becomes a point on a circle, sine and cosine: 23 h is then next to
-        0 h, and December to January. Year and timestamp stay numbers.
+        Whether periodic features become points on a circle, sine and cosine: 23 h is then next to 0
+        h, and December to January. Year and timestamp remain numbers.
     fill_value : float, default=0.0
-        What stands where the date is missing (None, NaT, NaN). Of points on a circle, 0 is the
-        middle, as far from every hour.
+        Value for a missing date (None, NaT, NaN). For points on a circle, 0 is the centre, equally
+        far from every hour.
 
     Attributes
     ----------
     with_time_zone_ : list of {True, False, None}
-        Whether each column of the first rows had a time zone; None where its type did not tell, as
-        of texts. One that tells another thing later is refused.
+        Whether each column of the first rows had a time zone; None if its type did not say, as for
+        texts. A later contradiction is an error.
     with_numbers_ : list of {True, False, None}
-        Whether each column held a number in the first row, and no date or text; None where the
-        value was missing. What is of the other kind later is refused.
+        Whether each column had a number in the first row rather than a date or text; None if the
+        value was missing. A later value of the other kind is an error.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -79,14 +79,14 @@ class DatetimeFeatures(StreamTransformer):
 
     See Also
     --------
-    RollingFeatures : What the same customer did before.
+    RollingFeatures : Earlier values of the same customer.
 
     Notes
     -----
     Columns hold datetimes of NumPy, pandas (with a time zone, too), polars or Arrow, `datetime` and
     `date` objects, texts in the format of ISO 8601 ("2026-03-01", "2026-03-01T13:30:00+01:00"), or
-    numbers: seconds since 1970. With a time zone, the hour is that of the clock there, and the
-    timestamp is seconds since 1970 in UTC. What is smaller than a microsecond is left out.
+    numbers: seconds since 1970. With a time zone, the hour is local time, and the timestamp is
+    seconds since 1970 in UTC. Fractions of a microsecond are dropped.
 
     Examples
     --------
@@ -188,12 +188,12 @@ class DatetimeFeatures(StreamTransformer):
         return np.column_stack(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns that come out.
+        """Return the names of the output columns.
 
         Parameters
         ----------
         input_features : array-like of str of shape (n_features,), default=None
-            Names of the columns that go in, where they have none of their own.
+            Names of the input columns, if they have none of their own.
 
         Returns
         -------
@@ -214,9 +214,9 @@ class DatetimeFeatures(StreamTransformer):
         if before is not None and now is not None and before != now:
             words = {True: "dates with a time zone", False: "dates without a time zone"}
             raise ValueError(
-                f"Column {X.columns[place]!r} holds {words[now]}, and in the first rows "
-                f"{words[before]}, so that the hours are those of two clocks. Use one time zone "
-                "throughout, for example by pandas' dt.tz_localize."
+                f"Column {X.columns[place]!r} holds {words[now]}, but in the first rows "
+                f"{words[before]}, so hours are not comparable. Use one time zone throughout, for "
+                "example with pandas' dt.tz_localize."
             )
 
     def _check_kind(self, X: Any, place: int, column: NDArray[Any], moments: Whole) -> None:
@@ -231,8 +231,8 @@ class DatetimeFeatures(StreamTransformer):
             words = {True: "a number (seconds since 1970)", False: "a date"}
             value = column_lists(column[row : row + 1, np.newaxis])[0][0]
             raise ValueError(
-                f"{holds(X, place, value, row)}, and the first row {words[before]}. Use one kind "
-                "throughout: pandas.to_datetime(..., unit=...) makes dates of numbers."
+                f"{holds(X, place, value, row)}, but the first row had {words[before]}. Use one "
+                "kind throughout: pandas.to_datetime(..., unit=...) converts numbers to dates."
             )
 
     def _takes(self) -> tuple[str, ...]:
@@ -372,9 +372,9 @@ def _beyond_microseconds(column: NDArray[Any]) -> Any:
 
 def _no_date(reader: str, X: Any, place: int, row: int, value: Any) -> ValueError:
     return ValueError(
-        f"{holds(X, place, value, row)}, and {reader} reads dates and times, texts such as "
+        f"{holds(X, place, value, row)}, but {reader} reads dates and times, texts such as "
         "'2026-03-01T13:30', and seconds since 1970 up to the year 9999. Convert it first, for "
-        "example by pandas.to_datetime."
+        "example with pandas.to_datetime."
     )
 
 

@@ -51,27 +51,26 @@ class Memory(NamedTuple):
 
 
 class StreamImputer(StreamTransformer):
-    """Fill missing values with what the column has shown so far.
+    """Fill missing values from the column's earlier values.
 
-    Missing are NaN, None, NaT and pandas' NA. What is filled in comes from the rows learnt so far
-    alone. A column in which nothing has been learnt yet is filled with `fill_value`.
+    Missing values are NaN, None, NaT and pandas' NA. They are filled only from earlier training
+    rows. A column without any value so far is filled with `fill_value`.
 
     Parameters
     ----------
     strategy : {"mean", "most_frequent", "last", "constant"}, default="mean"
-        What a column is filled with: the mean of its values, the most frequent one (the smallest of
-        several), the last one, or `fill_value`. All but the mean take texts and categories, too.
+        How a column is filled: with the mean of its values, the most frequent one (ties: the
+        smallest), the last one, or `fill_value`. All but the mean accept texts and categories, too.
     fill_value : object, default=None
-        What fills columns in which nothing has been learnt yet, and every column if `strategy` is
-        "constant". None: 0 in rows of numbers, and "missing" in others.
+        Fills columns without any value so far, and every column if `strategy` is "constant". None:
+        0 in rows of numbers, and "missing" in others.
     add_indicator : bool, default=False
-        Whether every column gets another one, which tells where it was filled: 1 there, else 0.
-        They stand behind all columns.
+        Whether to append an indicator for every column: 1 where it was filled, else 0.
 
     Attributes
     ----------
     statistics_ : ndarray of shape (n_features,)
-        What each column is filled with now.
+        Current fill value of each column.
     sums_, weights_ : ndarray of shape (n_features,)
         With "mean": the weighted sum of the values of each column, and the sum of the weights.
     weights_by_value_ : list of dict
@@ -84,22 +83,22 @@ class StreamImputer(StreamTransformer):
     See Also
     --------
     StreamOneHotEncoder : Needs no imputer: a missing value is a category.
-    sklearn.impute.SimpleImputer : Learns all rows at once.
+    sklearn.impute.SimpleImputer : Fits all rows at once.
 
     Notes
     -----
-    Rows of numbers become float64. Where a column of the first rows holds anything else, the rows
-    become an array of objects, which encoders take.
+    Rows of numbers become float64. If a column of the first rows contains anything else, the rows
+    become an array of objects, which encoders accept.
 
-    Memory does not grow with the stream, except with "most_frequent": it takes one number for each
-    value that a column has had.
+    Memory does not grow with the stream, except with "most_frequent": one number for each distinct
+    value of a column.
 
-    Where a value is missing, the column learns nothing: a row that is learnt in a `StreamPipeline`
-    fills no gap of its own.
+    Missing values do not change the state: in a `StreamPipeline`, a training row never fills its
+    own gaps.
 
-    `fit_transform` learns all rows before it fills the first one, and so does a pipeline that
-    learns several rows in one call: a gap may be filled from a later row. Where that would look
-    ahead, pass the rows one by one.
+    `fit_transform` uses all rows before it fills the first one, and so does a pipeline trained on
+    several rows in one call: a gap may be filled from a later row. If that would look ahead, pass
+    the rows one by one.
 
     Examples
     --------
@@ -137,8 +136,8 @@ class StreamImputer(StreamTransformer):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights, for the mean and the most frequent value. A row of weight 0 is
-            not learnt.
+            Non-negative weights, for the mean and the most frequent value. Rows of weight 0 are
+            skipped.
 
         Returns
         -------
@@ -150,7 +149,7 @@ class StreamImputer(StreamTransformer):
         return self.partial_fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "StreamImputer":
-        """Learn rows.
+        """Train on rows.
 
         Parameters
         ----------
@@ -159,8 +158,8 @@ class StreamImputer(StreamTransformer):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights, for the mean and the most frequent value. A row of weight 0 is
-            not learnt.
+            Non-negative weights, for the mean and the most frequent value. Rows of weight 0 are
+            skipped.
 
         Returns
         -------
@@ -180,7 +179,7 @@ class StreamImputer(StreamTransformer):
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Fill what is missing with what is known now.
+        """Fill missing values with the current fill values.
 
         Parameters
         ----------
@@ -190,7 +189,7 @@ class StreamImputer(StreamTransformer):
         Returns
         -------
         ndarray of shape (n_rows, n_features) or (n_rows, 2 * n_features)
-            The rows without gaps; behind them the indicators, if they are wanted.
+            The filled rows, followed by the indicators, if requested.
         """
         check_is_fitted(self)
         check_parameters_unchanged(self)
@@ -199,17 +198,17 @@ class StreamImputer(StreamTransformer):
         return filled(values, missing, self.statistics_[np.nonzero(missing)[1]], self.add_indicator)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the columns that come out.
+        """Return the names of the output columns.
 
         Parameters
         ----------
         input_features : array-like of str of shape (n_features,), default=None
-            Names of the columns that go in, where they have none of their own.
+            Names of the input columns, if they have none of their own.
 
         Returns
         -------
         ndarray of shape (n_features_out,), dtype object
-            The same names; of indicators, ``missingindicator_`` before the name of the column.
+            The same names; for indicators, ``missingindicator_`` and the name of the column.
         """
         check_is_fitted(self)
         names = feature_names_in(self, input_features)
@@ -224,9 +223,8 @@ class StreamImputer(StreamTransformer):
         if found is not None:
             place, row, value, before = found
             raise ValueError(
-                f"{holds(X, place, value, row)}, {kind_of(value)}, and in the rows before "
-                f"{before!r}, {kind_of(before)}. Use one type throughout: astype(str) makes texts "
-                "of all."
+                f"{holds(X, place, value, row)}, {kind_of(value)}, but earlier rows had "
+                f"{before!r}, {kind_of(before)}. Use one type throughout, such as astype(str)."
             )
 
     def _values(self, X: Any, *, reset: bool) -> tuple[NDArray[Any], Mask]:
@@ -248,7 +246,7 @@ class StreamImputer(StreamTransformer):
         return X, np.isnan(X)
 
     def _not_numbers(self, X: Any, error: Exception) -> Exception:
-        """Return an error that names the cell which is no number, or else that of scikit-learn."""
+        """Return an error that names the cell without a number, or else scikit-learn's."""
         try:
             found = first_of_no_number(checked_values(self, X, reset=False))
         except (TypeError, ValueError):  # it is about the rows as a whole
@@ -262,9 +260,9 @@ class StreamImputer(StreamTransformer):
         why = "numbers only in the rows before them. Use one type throughout"
         if self.strategy == "mean":
             others = "strategy='most_frequent', 'last' or 'constant'"
-            why = f"the mean is of numbers. Use {others} for such columns"
+            why = f"the mean needs numbers. Use {others} for such columns"
         cell = holds(X, place, value, row)
-        return kind(f"{cell}, and {why}, or leave it out by a ColumnTransformer.{said}")
+        return kind(f"{cell}, and {why}, or leave it out with a ColumnTransformer.{said}")
 
     def _infinite(self, X: Any, error: Exception) -> Exception:
         """Return an error that names an infinite value, if that is what one is about."""
@@ -281,7 +279,7 @@ class StreamImputer(StreamTransformer):
 
 
 def _without_na(X: Any) -> Any:
-    """Columns of objects with NaN in the place of pandas' NA, which is no number."""
+    """Columns of objects with NaN in the place of pandas' NA, which is not a number."""
     if not hasattr(X, "iloc") or all(dtype.kind != "O" for dtype in X.dtypes):
         return X
     values = X.to_numpy(dtype=object, copy=True)
@@ -361,8 +359,8 @@ def _start_value(fill_value: Any, dtype: Any) -> Any:
         return float(fill_value)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"fill_value={fill_value!r} cannot fill rows of numbers. Use a number, or give columns "
-            "of texts to a StreamImputer of their own, by a ColumnTransformer."
+            f"fill_value={fill_value!r} cannot fill rows of numbers. Use a number, or give text "
+            "columns their own StreamImputer, with a ColumnTransformer."
         ) from error
 
 

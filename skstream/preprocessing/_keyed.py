@@ -60,7 +60,7 @@ class KeyedTransformer(StreamTransformer):
     n_features_in_: int
 
     def partial_fit(self, X: Any, y: Any = None) -> Any:
-        """Learn rows.
+        """Train on rows.
 
         Parameters
         ----------
@@ -136,12 +136,12 @@ class KeyedTransformer(StreamTransformer):
         return self._completed(self._features(past)[past.asked], values)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns that come out.
+        """Return the names of the output columns.
 
         Parameters
         ----------
         input_features : array-like of str of shape (n_features,), default=None
-            Names of the columns that go in, where they have none of their own.
+            Names of the input columns, if they have none of their own.
 
         Returns
         -------
@@ -207,28 +207,26 @@ class KeyedTransformer(StreamTransformer):
 
 
 class LagFeatures(KeyedTransformer):
-    """The values that the same key (customer, sensor, shop) had in its last rows.
+    """Values from the last rows of the same key (customer, sensor, shop).
 
-    Only rows that have been learnt are known, and a row never sees itself: in a `StreamPipeline` a
-    row that is learnt is shown by the rows of its key learnt before it, just as it was when it was
-    asked.
+    Only training rows are known, and a row never sees itself: in a `StreamPipeline`, the features
+    of a training row come from earlier rows of its key, just as they did when it was predicted.
 
     Parameters
     ----------
     columns : str, int or list of them, default=None
-        Columns whose values are wanted: names of a data frame, or positions. None: all but the key.
-        They hold numbers.
+        Numeric columns to use: names of a data frame, or positions. None: all but the key.
     lags : int or list of int, default=1
-        How many rows of the key back; 1 is its last row.
+        How many rows of the key to look back; 1 is its last row.
     key : str or int, default=None
-        Column that says to which customer, sensor, ... a row belongs: texts, numbers, dates. A
+        Column that identifies the customer, sensor, ... of a row: texts, numbers or dates. A
         missing key (None, NaN) is a key like any other. None: all rows belong together.
     max_keys : int, default=None
-        Keys remembered at most: a new one beyond it takes the place of the key whose last row was
-        learnt longest ago. None: all, so that memory grows with the number of different keys.
+        Largest number of keys to remember: a new one beyond it replaces the key whose last row is
+        the oldest. None: all, so memory grows with the number of different keys.
     fill_value : float, default=0.0
-        What stands where nothing is known: the key has not had so many rows, or the value was
-        missing. NaN, for models that take it or an imputer that follows.
+        Value if nothing is known: the key has not had that many rows, or the value was missing. NaN
+        suits models that accept it, or a subsequent imputer.
 
     Attributes
     ----------
@@ -242,18 +240,18 @@ class LagFeatures(KeyedTransformer):
     See Also
     --------
     RollingFeatures : Means, extremes and so on of the last values.
-    skstream.temporal.TemporallyAugmented : The last labels as features.
+    skstream.temporal.TemporallyAugmented : Previous labels as features.
 
     Notes
     -----
     Memory is one number for each key, column and row back to the longest lag.
 
-    Where labels are late, rows are learnt late: an evaluator learns a row when its label comes.
-    What is known then are the rows *learnt*, not all that have arrived, although their features
-    were known on arrival. That is less than could be known, and never more.
+    With delayed labels, an evaluator trains on a row when its label comes. Known rows are then the
+    *training* rows, not all that have arrived, although their features were known on arrival. That
+    is less than could be known, never more.
 
-    Only the new features come out. To have the columns themselves beside them, put it into a
-    `ColumnTransformer` with another part for them.
+    Only the new features are returned. To keep the columns themselves, use a `ColumnTransformer`
+    with another part for them.
 
     Examples
     --------
@@ -307,32 +305,30 @@ class LagFeatures(KeyedTransformer):
 class RollingFeatures(KeyedTransformer):
     """Statistics of the last values of the same key (customer, sensor, shop).
 
-    Only rows that have been learnt are known, and a row never sees itself: in a `StreamPipeline` a
-    row that is learnt is shown by the rows of its key learnt before it, just as it was when it was
-    asked.
+    Only training rows are known, and a row never sees itself: in a `StreamPipeline`, the features
+    of a training row come from earlier rows of its key, just as they did when it was predicted.
 
     Parameters
     ----------
     columns : str, int or list of them, default=None
         Columns of numbers: names of a data frame, or positions. None: all but the key.
     windows : int or list of int, default=10
-        Of how many rows of the key, the last ones that have been learnt.
+        Number of the latest training rows of the key.
     functions : str or list of str, default=("count", "mean")
         "count", "sum", "mean", "std" (of the population, divided by the count), "min", "max". All
-        are of the values that are there; "count" says how many that are.
+        ignore missing values; "count" is the number of the others.
     key : str or int, default=None
-        Column that says to which customer, sensor, ... a row belongs: texts, numbers, dates. A
+        Column that identifies the customer, sensor, ... of a row: texts, numbers or dates. A
         missing key (None, NaN) is a key like any other. None: all rows belong together.
     time : str or int, default=None
-        Column of times, of which another feature is made: how long ago the last row of the key was,
-        in seconds, or in units of their own where times are numbers. It is the time of the row
-        asked about minus that of the row learnt last.
+        Column of times, for another feature: the time since the last row of the key, in seconds, or
+        in their own unit if times are numbers. It is the time of the row minus that of the key's
+        latest training row.
     max_keys : int, default=None
-        Keys remembered at most: a new one beyond it takes the place of the key whose last row was
-        learnt longest ago. None: all, so that memory grows with the number of different keys.
+        Largest number of keys to remember: a new one beyond it replaces the key whose last row is
+        the oldest. None: all, so memory grows with the number of different keys.
     fill_value : float, default=0.0
-        What stands where a window holds no value. NaN, for models that take it or an imputer that
-        follows.
+        Value for a window without values. NaN suits models that accept it, or a subsequent imputer.
 
     Attributes
     ----------
@@ -349,20 +345,20 @@ class RollingFeatures(KeyedTransformer):
 
     Notes
     -----
-    As in pandas, ``frame.groupby(key)[column].rolling(10, min_periods=1, closed="left")``, but for
-    "std", which is that with ``ddof=0``.
+    As in pandas, ``frame.groupby(key)[column].rolling(10, min_periods=1, closed="left")``, with
+    ``ddof=0`` for "std".
 
-    Values of a window are added one by one, the newest first, and the window is summed anew for
-    every row: nothing is subtracted, so no rounding error stays behind from values that have left.
+    The values of a window are summed again for every row, newest first: nothing is subtracted, so
+    no rounding errors remain from values that have left.
 
     Memory is one number for each key, column and row of the longest window.
 
-    Where labels are late, rows are learnt late: an evaluator learns a row when its label comes.
-    What is known then are the rows *learnt*, not all that have arrived, although their features
-    were known on arrival. That is less than could be known, and never more.
+    With delayed labels, an evaluator trains on a row when its label comes. Known rows are then the
+    *training* rows, not all that have arrived, although their features were known on arrival. That
+    is less than could be known, never more.
 
-    Only the new features come out. To have the columns themselves beside them, put it into a
-    `ColumnTransformer` with another part for them.
+    Only the new features are returned. To keep the columns themselves, use a `ColumnTransformer`
+    with another part for them.
 
     Examples
     --------
@@ -522,14 +518,14 @@ def places_of(transformer: KeyedTransformer, number: int, names: Any) -> Places:
         chosen = [place for place in range(number) if place not in (key, time)]
         if not chosen:
             raise ValueError(
-                f"The rows have {number} feature(s), and none is left to be transformed by this "
-                f"{type(transformer).__name__} beside key={transformer.key!r} and "
+                f"The rows have {number} feature(s), but none is left to transform for this "
+                f"{type(transformer).__name__} besides key={transformer.key!r} and "
                 f"time={given_time!r}."
             )
         return Places(chosen, key, time)
     several = [given] if isinstance(given, str | int | np.integer) else list(given)
     if not several:
-        raise ValueError("columns is empty. Name one at least, or pass None for all.")
+        raise ValueError("columns is empty. Name at least one, or pass None for all.")
     return Places([_place("columns", one, number, names) for one in several], key, time)
 
 
@@ -537,8 +533,8 @@ def _place(parameter: str, column: Any, number: int, names: Any) -> int:
     if isinstance(column, str):
         if names is None:
             raise ValueError(
-                f"{parameter} has the name {column!r}, but the rows came without names of columns. "
-                "Pass a data frame, or give the position of the column, an integer."
+                f"{parameter} has the name {column!r}, but the rows have no column names. Pass a "
+                "data frame, or give the position of the column, an integer."
             )
         found = [place for place, name in enumerate(names) if name == column]
         if not found:
@@ -574,7 +570,7 @@ def read_rows(
             bad = next(key for key in keys if type(key).__hash__ is None)
             raise TypeError(
                 f"A key of {type(transformer).__name__} is {bad!r} of type {type(bad).__name__}. "
-                "Keys are numbers, texts, dates or tuples of them."
+                "Keys must be numbers, texts, dates or tuples of them."
             ) from None
     values = np.empty((n_rows, len(places.columns) + N_OF_TIME * (places.time is not None)))
     for into, place in enumerate(places.columns):
@@ -624,7 +620,7 @@ def _numbers(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
                 numbers[row] = value
         except (TypeError, ValueError):
             raise ValueError(
-                f"{holds(X, place, value, row)}, and {type(transformer).__name__} computes with "
+                f"{holds(X, place, value, row)}, but {type(transformer).__name__} computes with "
                 "numbers. Leave the column out of columns, or turn it into numbers first."
             ) from None
     return numbers

@@ -37,8 +37,8 @@ def numbers_of_booleans(X: Any) -> NDArray[np.float64]:
             is_bool = isinstance(value, bool | np.bool_)
             if not is_bool and not (isinstance(value, Real) and value in (0, 1)):
                 raise ValueError(
-                    f"{holds(X, place, value, row)}, which is neither what its kind takes (True "
-                    "and False) nor missing. Choose another kind for it by kinds=."
+                    f"{holds(X, place, value, row)}, which is neither True, False nor missing. "
+                    "Choose another kind for it with kinds=."
                 )
             out[row, place] = value
     return out
@@ -62,9 +62,9 @@ def make_stream_preprocessor(
     sparse_output: bool = True,
     verbose: bool = True,
 ) -> Any:
-    """Make the usual `ColumnTransformer` for a stream of data frames.
+    """Make a default `ColumnTransformer` for a stream of data frames.
 
-    Every column is prepared as its kind needs:
+    Every column is prepared according to its kind:
 
     ================= ==============================================================
     number            `StreamImputer` (the mean so far), `StandardScaler`
@@ -80,17 +80,16 @@ def make_stream_preprocessor(
     ----------
     X : dataframe
         The first rows of the stream (pandas or polars), from which the kinds are chosen. Nothing
-        else is learnt from them; what they do not show, such as gaps and other categories, may come
-        later.
+        else is taken from them; missing values and new categories may appear later.
     kinds : mapping of str to str, default=None
-        Kinds of columns that you choose yourself, such as ``{"zip": "category"}``.
+        Kinds of columns to set yourself, such as ``{"zip": "category"}``.
     max_categories : int, default=20
-        Columns that come out for a column of categories. Texts with as many different values or
-        more are "many categories", unless they have several words.
+        Output columns for a column of categories. Text columns with at least this many different
+        values are "many categories", unless they have several words.
     n_text_features : int, default=None
-        Columns that come out for a column of texts. None: 65,536; 256 if the output is dense.
+        Output columns for a text column. None: 65,536; 256 if the output is dense.
     sparse_output : bool, default=True
-        Whether CSR rows come out where there are categories or texts, as linear models want them;
+        Whether to return CSR rows if there are categories or texts, which suits linear models;
         otherwise arrays.
     verbose : bool, default=True
         Whether to print which kind was chosen for each column.
@@ -99,29 +98,29 @@ def make_stream_preprocessor(
     -------
     ColumnTransformer
         Unfitted, with parts named "numbers", "booleans", "categories", "datetimes", and one for
-        each column that is hashed.
+        each hashed column.
 
     Raises
     ------
     TypeError
-        If `X` is no data frame, some names of columns are texts and others not, or values are
-        lists, dicts or complex numbers.
+        If `X` is not a data frame, only some column names are texts, or values are lists, dicts or
+        complex numbers.
     ValueError
-        If `X` has no rows, no column is left, two have one name, or `kinds` names unknown columns
-        or kinds, or makes texts of what is neither text nor integer, or if a category has texts and
+        If `X` has no rows, no column is left, two have the same name, `kinds` names unknown columns
+        or kinds or treats as text what is neither text nor integer, or a category has texts and
         other values.
 
     See Also
     --------
-    skstream.pipeline.make_stream_pipeline : Puts it before a model.
+    skstream.pipeline.make_stream_pipeline : Combines it with a model.
 
     Notes
     -----
-    Columns of numbers, booleans and dates are told by their dtype; dates also by their values, as
-    objects or as texts such as "2026-03-01". Others are categories if they show fewer than
-    `max_categories` different values, each of them twice on average, or if they hold anything but
-    texts. The rest are texts, if they have three words on average; else categories, many if there
-    are as many as `max_categories`. Durations are left out.
+    Columns of numbers, booleans and dates are recognised by their dtype; dates also by their
+    values, as objects or as texts such as "2026-03-01". Others are categories if they have fewer
+    than `max_categories` different values, each at least twice on average, or if they contain
+    anything but texts. The rest are texts if they have three words on average; else categories,
+    "many" if there are at least `max_categories`. Durations are left out.
 
     Examples
     --------
@@ -144,8 +143,8 @@ def make_stream_preprocessor(
         )
     if not len(X):
         raise ValueError(
-            "X has no rows, and the kinds of columns are chosen from the values that they show. "
-            "Pass the first rows of the stream, some hundred if there are."
+            "X has no rows, but the kinds of columns are chosen from their values. Pass the first "
+            "rows of the stream, a few hundred if possible."
         )
     check_no_name_twice([*X.columns], "X")
     check_names_of_one_type(X)
@@ -183,7 +182,9 @@ def _chosen_kinds(X: Any, kinds: Mapping[str, str]) -> dict[Any, str]:
     """Kinds that the user has chosen."""
     unknown = [name for name in kinds if name not in [*X.columns]]
     if unknown:
-        raise ValueError(f"kinds names {unknown}, which X has not. Its columns: {[*X.columns]}.")
+        raise ValueError(
+            f"kinds names {unknown}, which X does not have. Its columns: {[*X.columns]}."
+        )
     wrong = {name: kind for name, kind in kinds.items() if kind not in KINDS}
     if wrong:
         raise ValueError(f"kinds has {wrong}. A kind is one of {', '.join(map(repr, KINDS))}.")
@@ -199,7 +200,7 @@ def _check_values(X: Any, kinds: Mapping[Any, str]) -> None:
             if other is not None:
                 raise ValueError(
                     f"Column {name!r} holds {known[0]!r}, {kind_of(known[0])}, and {other!r}, "
-                    f"{kind_of(other)}. Use one type throughout: astype(str) makes texts of all."
+                    f"{kind_of(other)}. Use one type throughout, such as astype(str)."
                 )
 
 
@@ -314,7 +315,7 @@ def _are_texts(X: Any, kind: str, name: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, Real) or value != value // 1:
             raise ValueError(
                 f"kinds has {{{name!r}: {kind!r}}}, but column {name!r} holds {value!r}, which is "
-                "neither a text nor an integer. Make texts of the column first, by astype(str), or "
+                "neither a text nor an integer. Convert the column first with astype(str), or "
                 "choose another kind."
             )
     return not other and _number_or_time(X[[name]]) is None

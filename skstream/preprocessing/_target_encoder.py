@@ -1,4 +1,4 @@
-"""Categories as the mean of the target so far."""
+"""Encode categories by the mean of the target so far."""
 
 from collections.abc import Sequence
 from numbers import Real
@@ -198,36 +198,36 @@ def learn(
 
 
 class TargetEncoder(CategoryEncoder):
-    """Categories as the mean of the target so far.
+    """Encode categories by the mean of the target so far.
 
-    Every column becomes the mean of the target over the rows of the same category that have been
-    learnt: of a label, the share of the second of two classes, or one column for each of several
-    classes. The mean is drawn towards that of all rows, the more so the fewer rows the category
-    has. A row's own label is never in its own value, when the row is learnt neither: without that,
-    a model would learn to read off the label (target leakage).
+    Every column becomes the mean of the target over earlier rows of the same category: for labels,
+    the share of the second of two classes, or one column for each of several classes. The mean is
+    shrunk towards that of all rows, the more so the fewer rows the category has. A row's own label
+    never enters its own value, not even in training: otherwise a model would learn to read off the
+    label (target leakage).
 
     Parameters
     ----------
     smooth : float, default=10.0
-        Weight of the mean of all rows, in rows: of a category with so many rows, the value is half
-        way between its own mean and that of all. 0: its own mean alone.
+        Weight of the mean of all rows, in rows: for a category with this many rows, the value is
+        half-way between its own mean and that of all. 0: its own mean only.
     target_type : {"auto", "continuous", "classes"}, default="auto"
         "continuous": the target is a number. "classes": it is a label. "auto": a label if the
-        classes are known (a `StreamPipeline` and evaluators tell those of a classification task) or
-        the target is no number; else a number.
+        classes are known (a `StreamPipeline` and evaluators pass those of a classification task) or
+        the target is not a number; else a number.
 
     Attributes
     ----------
     codes_ : list of dict
-        For each column its categories, and the row of each in `sums_`. A missing value is None.
+        For each column its categories, with the row of each in `sums_`. A missing value is None.
     categories_ : list of ndarray
         For each column its categories, in this order.
     sums_ : list of ndarray of shape (n_categories, 1 + n_targets)
         For each column and category: the weight of its rows, and the sums of their targets.
     total_ : ndarray of shape (1 + n_targets,)
-        The same of all rows.
+        The same for all rows.
     classes_ : ndarray of shape (n_classes,)
-        The labels, where the target is one.
+        The labels, for a classification target.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -235,24 +235,23 @@ class TargetEncoder(CategoryEncoder):
 
     See Also
     --------
-    StreamOneHotEncoder : One column for each category; no target.
-    sklearn.preprocessing.TargetEncoder : Learns all rows at once.
+    StreamOneHotEncoder : One column for each category, without the target.
+    sklearn.preprocessing.TargetEncoder : Fits all rows at once.
 
     Notes
     -----
     The value of a category c is (S_c + smooth * m) / (n_c + smooth), with the sum S_c of the
     targets of its n_c rows so far and the mean m of all rows so far (Micci-Barreca, 2001, "A
     preprocessing scheme for high-cardinality categorical attributes in classification and
-    prediction problems", with a fixed number of rows as the blending factor). A category that has
-    not been learnt gets m. Before the first row, m is 0 for numbers, and for classes one divided by
-    their number.
+    prediction problems", with a fixed number of rows as the blending factor). An unknown category
+    gets m. Before the first row, m is 0 for numbers, and for classes one divided by their number.
 
-    Memory grows with the number of different categories: numbers with many values are no
-    categories.
+    Memory grows with the number of different categories: do not use it for numbers with many
+    values.
 
-    `fit_transform` and `partial_fit_transform` show each row by the rows before it, and `transform`
-    by all that has been learnt. scikit-learn's encoder uses folds for the same purpose, which would
-    look ahead on a stream.
+    `fit_transform` and `partial_fit_transform` encode each row from the rows before it, and
+    `transform` from all training rows. scikit-learn's encoder uses folds for the same purpose,
+    which would look ahead on a stream.
 
     Examples
     --------
@@ -287,7 +286,7 @@ class TargetEncoder(CategoryEncoder):
         X : {array-like, dataframe} of shape (n_rows, n_features)
             Rows, oldest first.
         y : array-like of shape (n_rows,), default=None
-            Their labels or targets; needed. Labels that occur here are the classes.
+            Their labels or targets; required. The labels that occur here are the classes.
         sample_weight : array-like of shape (n_rows,), default=None
             Non-negative weights. Rows of weight 0 are skipped.
 
@@ -300,16 +299,16 @@ class TargetEncoder(CategoryEncoder):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
-        """Forget everything, learn the rows, and transform each with what was known before it.
+        """Forget everything, train on the rows, and transform each with the state before it.
 
-        So it is not ``fit(X, y).transform(X)``, by which every row would see its own label.
+        So it differs from ``fit(X, y).transform(X)``, in which every row would see its own label.
 
         Parameters
         ----------
         X : {array-like, dataframe} of shape (n_rows, n_features)
             Rows, oldest first.
         y : array-like of shape (n_rows,), default=None
-            Their labels or targets; needed. Labels that occur here are the classes.
+            Their labels or targets; required. The labels that occur here are the classes.
         sample_weight : array-like of shape (n_rows,), default=None
             Non-negative weights. Rows of weight 0 are skipped.
 
@@ -323,16 +322,16 @@ class TargetEncoder(CategoryEncoder):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> "TargetEncoder":
-        """Learn rows.
+        """Train on rows.
 
         Parameters
         ----------
         X : {array-like, dataframe} of shape (n_rows, n_features)
             Rows, oldest first.
         y : array-like of shape (n_rows,), default=None
-            Their labels or targets; needed.
+            Their labels or targets; required.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Needed at the first call, if the target is a label.
+            All labels that can occur. Required in the first call if the target is a label.
         sample_weight : array-like of shape (n_rows,), default=None
             Non-negative weights. Rows of weight 0 are skipped.
 
@@ -348,28 +347,28 @@ class TargetEncoder(CategoryEncoder):
     def partial_fit_transform(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Floats:
-        """Learn rows, and transform each with what was known before it.
+        """Train on rows, and transform each with the state before it.
 
         Parameters
         ----------
         X : {array-like, dataframe} of shape (n_rows, n_features)
             Rows, oldest first.
         y : array-like of shape (n_rows,), default=None
-            Their labels or targets; needed.
+            Their labels or targets; required.
         classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Needed at the first call, if the target is a label.
+            All labels that can occur. Required in the first call if the target is a label.
         sample_weight : array-like of shape (n_rows,), default=None
             Non-negative weights. Rows of weight 0 are skipped.
 
         Returns
         -------
         ndarray of shape (n_rows, n_features_out)
-            Row i is what `transform` would have returned for it after the rows before it.
+            Row i is what `transform` would have returned after training on the rows before it.
         """
         return self._learn(X, y, classes, sample_weight)
 
     def transform(self, X: Any) -> Floats:
-        """Transform rows with what is known now.
+        """Transform rows with the current state.
 
         Parameters
         ----------
@@ -379,7 +378,7 @@ class TargetEncoder(CategoryEncoder):
         Returns
         -------
         ndarray of shape (n_rows, n_features_out)
-            The means, column by column; of several classes, class by class within a column.
+            The means, column by column; with several classes, class by class within a column.
         """
         check_is_fitted(self)
         X = checked_values(self, X, reset=False)
@@ -388,12 +387,12 @@ class TargetEncoder(CategoryEncoder):
         return self._taught(memory_of(self), X, rows[:0], rows, np.zeros_like(rows), steps)[2]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns that come out.
+        """Return the names of the output columns.
 
         Parameters
         ----------
         input_features : array-like of str of shape (n_features,), default=None
-            Names of the columns that go in, where they have none of their own.
+            Names of the input columns, if they have none of their own.
 
         Returns
         -------
@@ -458,7 +457,7 @@ class TargetEncoder(CategoryEncoder):
         return of_classes(np.array(codes, dtype=np.intp), len(self.classes_))
 
     def _no_number(self, y: Any, error: Exception) -> Exception:
-        """Return an error that names the label which is no number, or else that of scikit-learn."""
+        """Return an error that names the label without a number, or else scikit-learn's."""
         labels = np.asarray(y, dtype=object)
         found = first_of_no_number(labels[:, np.newaxis]) if labels.ndim == 1 else None
         if found is None:

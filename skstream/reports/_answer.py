@@ -71,7 +71,7 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
 
     The best one is chosen by the scores that are tested. So each test is one of all pairs of models
     (for one fold the level is divided by their number, over folds it is Holm's correction), as in
-    `skstream.stats.compare_with_best`. Under delayed labels the answers of the first bin are
+    `skstream.stats.compare_with_best`. With delayed labels the answers of the first bin are
     compared, those at arrival. Rows are compared by their losses, which may not be what
     the measure is about; then the sentences say it.
 
@@ -103,17 +103,14 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
     undefined = undefined_kappas(result, metric, left)
     if undefined and len(result.checkpoints):
         none = (
-            f"No model can be called best: {metric} of {_names(undefined)} is undefined (NaN), as "
-            "where its baseline makes no error."
+            f"No model can be called best: {metric} of {_names(undefined)} is undefined (NaN), for "
+            "example because its baseline makes no error."
         )
         return Answer(headline=none, details=without, tests=[])
     if not ranked:
         return Answer(headline="No model has a score.", details=without, tests=[])
     if is_higher is None:
-        unknown = (
-            f"No model can be called best: whether a higher or a lower {metric} is better is not "
-            "known."
-        )
+        unknown = f"No model can be called best: it is unknown whether a higher {metric} is better."
         return Answer(headline=unknown, details=without, tests=[])
     naive = [name for name in ranked if name in result.details.baselines]
     standing = _Standing(result, is_higher, ranked, naive)
@@ -195,7 +192,7 @@ class _Standing:
         best, guess = self.best, self.guess
         if len(self.naive) == len(self.ranked):
             return (
-                f"There are naive guesses alone: {best} has the {self.most} {self.measure}, "
+                f"There are only naive baselines: {best} has the {self.most} {self.measure}, "
                 f"{self._shown(best)}."
             )
         if guess in self.equal:
@@ -217,7 +214,7 @@ class _Standing:
             verdict = f"and{tested.qualifier}{it} is shown to be better than {against}"
         elif guess in tested.untested:
             gap = f"{self._gap(guess)} {self.more} than {against}"
-            verdict = f"{gap}; whether by more than chance was not tested"
+            verdict = f"{gap}; this difference was not tested for significance"
         elif guess in tested.better:
             verdict = f"but{tested.qualifier}{it} is shown to be worse than {against}"
         else:
@@ -261,8 +258,8 @@ class _Standing:
         ]
         of_zero = f" A {NAIVE} has 0 in {_names(zeros)}." if zeros else ""
         return [
-            f"No {NAIVE} is among the models with a score, and so little says what {best} is "
-            f"worth: evaluate one of skstream.baselines beside it.{of_zero}"
+            f"No {NAIVE} is among the models with a score, so there is little to compare {best} "
+            f"with: evaluate one of skstream.baselines, too.{of_zero}"
         ]
 
     def _named(self, name: str) -> str:
@@ -326,7 +323,7 @@ def _tested_over_rows(result: "EvaluationResult", ranked: Sequence[str], alpha: 
         subjects.setdefault(found.subject, promise)
     tested.basis = "; ".join(subjects)
     if "boundary" in options:
-        tested.basis += " (this holds as rows become many)"
+        tested.basis += " (valid for many rows)"
     tested.statements += list(dict.fromkeys(subjects.values()))
     if subjects and tested.n_pairs > 1:
         divided = f"{100 * alpha:g} % divided by the {tested.n_pairs} pairs of models"
@@ -352,8 +349,8 @@ def _certainty(result: "EvaluationResult", best: str, tested: _Tested, alpha: fl
         sentences.append(f"{best} is shown to be better than {_names(tested.worse)}, {level}.")
     if tested.open:
         sentences.append(
-            f"{best} is not told apart from {_names(tested.open)}, {level}; that is not to say "
-            "that they are equal."
+            f"{best} does not differ significantly from {_names(tested.open)}, {level}; this does "
+            "not show that they are equal."
         )
     if tested.too_few:
         sentences.append(f"{tested.too_few[0].upper()}{tested.too_few[1:]}.")
@@ -371,7 +368,7 @@ def _certainty(result: "EvaluationResult", best: str, tested: _Tested, alpha: fl
     for name, why in tested.untested.items():
         reasons.setdefault(why, []).append(name)
     sentences += [
-        f"Whether {best} differs from {_names(names)} by more than chance was not tested: {why}"
+        f"Whether {best} differs from {_names(names)} significantly was not tested: {why}"
         for why, names in reasons.items()
     ]
     return sentences

@@ -45,7 +45,7 @@ class ClassReport:
         "precision", "recall", "f1" and "specificity" along the stream, NaN where a class has no
         value.
     forgetting : str
-        What the curves remember.
+        Forgetting of the curves.
     of_fold : str
         Which of several folds it is about, in words.
 
@@ -178,7 +178,11 @@ class ClassReport:
         ]
         first, stop = self.rows
         unanswered = self.matrix[:, -1].sum()
-        lacking = f"{unanswered:,.6g} of the rows without an answer: wrong" if unanswered else ""
+        lacking = (
+            f"{unanswered:,.6g} of the rows without a prediction: counted as errors"
+            if unanswered
+            else ""
+        )
         return "\n".join(
             [
                 f"{self.model} on each class, rows {first:,} to {stop - 1:,}{self.of_fold}",
@@ -198,23 +202,23 @@ def class_report(
     fold: int | None = None,
     bin: int | None = None,
 ) -> ClassReport:
-    """Say how good a classifier is on each class, from the tape of a result.
+    """Report how good a classifier is on each class, from the tape of a result.
 
     Parameters
     ----------
     result : EvaluationResult
-        Of classifiers, with a tape.
+        Result of classifiers, with a tape.
     model : str, default=None
         Name of the model; None: the first one.
     rows : tuple of (int, int), default=None
         First row of the matrix, and the row after its last; negative numbers count from the end.
         None: all.
     forgetting : str or Forgetting, default="cumulative"
-        What the curves remember.
+        Forgetting of the curves.
     record_every : int, str or timedelta, default=None
         Distance of the checkpoints of the curves, as for the evaluators.
     fold, bin : int, default=None
-        Of several folds or bins, which one; None: the first fold, the last bin.
+        Which fold or bin, if there are several; None: the first fold, the last bin.
 
     Returns
     -------
@@ -224,7 +228,7 @@ def class_report(
     Raises
     ------
     ValueError
-        If no tape was kept, if the models are regressors, or if `rows` names none.
+        If no tape was kept, if the models are regressors, or if `rows` is empty.
     KeyError
         If there is no such model.
 
@@ -243,7 +247,7 @@ def class_report(
     """
     tape = tape_of(result)
     if tape.classes is None:
-        raise ValueError("The models are regressors, and their answers have no classes.")
+        raise ValueError("The models are regressors, whose predictions have no classes.")
     name = result.model_names[0] if model is None else model
     pick(tape.answers, name, "model")
     mechanisms = as_forgetting(forgetting)
@@ -290,7 +294,7 @@ def _stretch(rows: Sequence[int] | None, n_rows: int) -> tuple[int, int]:
         )
     first, stop, _ = slice(*rows).indices(n_rows)
     if first >= stop:
-        raise ValueError(f"rows={tuple(rows)} names none of the {n_rows:,} rows.")
+        raise ValueError(f"rows={tuple(rows)} selects none of the {n_rows:,} rows.")
     return first, stop
 
 

@@ -80,7 +80,7 @@ def compare(
     test = _OTHER_NAMES.get(test.replace("-", "_"), test) if isinstance(test, str) else test
     if (a is None or b is None) and (test != "friedman" or a is not b):
         raise TypeError(
-            "Name the two models to compare, compare('a', 'b'). All models are compared by "
+            "Name the two models to compare, compare('a', 'b'). To compare all models, use "
             f"compare(test='friedman'). The models are {result.model_names}."
         )
     if test == "auto":
@@ -98,9 +98,9 @@ def compare(
         return replace(tested, subject=f"by {words} {over_rows(mechanism.name)}, {rows.place}")
     if over_time:
         raise ValueError(
-            f"The test {test!r} compares the values of all folds at one row, and over_time=True is "
-            f"for the tests over rows ({', '.join(map(repr, ROW_TESTS))}), with fold= where there "
-            "are several folds. Pass test=, or compare at= several rows."
+            f"The test {test!r} compares the values of all folds at one row, but over_time=True is "
+            f"for the tests over rows ({', '.join(map(repr, ROW_TESTS))}), with fold= if there are "
+            "several folds. Pass test=, or compare at= several rows."
         )
     _check_several_folds(result, test, fold=fold, bin=None if test == "friedman" else bin)
     if isinstance(metric, Measure):
@@ -124,12 +124,12 @@ def _check_since(result: "EvaluationResult", test: str, since: int | None, at: i
     check_count(since, "since", 1)
     if test not in ROW_TESTS:
         raise ValueError(
-            f"The test {test!r} compares values over folds, which are about all rows, and since= "
+            f"The test {test!r} compares values over folds, which are about all rows, but since= "
             f"is for the tests over rows ({', '.join(map(repr, ROW_TESTS))}), with fold=."
         )
     if result.details.scored_sets:
         raise ValueError(
-            "since= is for rows that are scored one by one; here they are "
+            "since= is for rows that are scored one by one, but here they are "
             f"{result.details.scored_sets}. Choose a set with at=."
         )
     if at is not None and at < since:
@@ -332,15 +332,14 @@ def higher_is_better(metric: str, facts: Measure, options: dict[str, Any] | None
     if known is None and said is None:
         here = ", or here: higher_is_better=True, or False for a loss"
         raise ValueError(
-            f"It is not known whether a higher value of measure {metric!r} is the better one, so "
-            "no model can be called better by it. Say it in the evaluation, "
-            "metrics=Measure(function, higher_is_better=...) with skstream.metrics.Measure"
-            f"{'' if options is None else here}."
+            f"It is not known whether a higher value of measure {metric!r} is better, so no model "
+            "can be called better by it. Declare it in the evaluation, metrics=Measure(function, "
+            f"higher_is_better=...) with skstream.metrics.Measure{'' if options is None else here}."
         )
     if known is not None and said is not None and bool(said) != known:
         raise ValueError(
-            f"A {'higher' if known else 'lower'} value of measure {metric!r} is the better one. "
-            f"Got higher_is_better={said!r}; leave it out."
+            f"A {'higher' if known else 'lower'} value of measure {metric!r} is better. Got "
+            f"higher_is_better={said!r}; leave it out."
         )
     return bool(said) if known is None else known
 
@@ -358,8 +357,8 @@ def _place_of_one_fold(result: "EvaluationResult", fold: int | None) -> int:
         return result.folds.index(number(fold, result.folds, "fold"))
     if result.n_folds > 1:
         raise ValueError(
-            f"Losses row by row are those of one fold, and there are {result.n_folds}: "
-            'pass fold=, or a test over folds ("wilcoxon", "sign").'
+            f"Losses row by row are those of one fold, but there are {result.n_folds}: pass fold=, "
+            'or a test over folds ("wilcoxon", "sign").'
         )
     return 0
 
@@ -370,8 +369,8 @@ def _check_several_folds(
     for name, value in (("fold", fold), ("bin", bin)):
         if value is not None:
             raise ValueError(
-                f"The test {test!r} compares all folds, and {name}={value!r} is for the tests "
-                f"over rows ({', '.join(map(repr, ROW_TESTS))})."
+                f"The test {test!r} compares all folds, but {name}={value!r} is for the tests over "
+                f"rows ({', '.join(map(repr, ROW_TESTS))})."
             )
     if result.n_folds < 2:
         raise ValueError(
@@ -403,20 +402,20 @@ def rank(
     first = results[0]
     names = first.model_names
     if len(names) < 2:
-        raise ValueError(f"Ranking needs at least two models; this result holds {names}.")
+        raise ValueError(f"Ranking needs at least two models; this result has {names}.")
     scores = [ScoresAtCheckpoint(one, metric, forgetting, at, bin) for one in results]
     streams = _streams(results, known)
     _check_protocols(results)
     for one, other in zip(results[1:], scores[1:], strict=True):
         if set(one.model_names) != set(names):
             raise ValueError(
-                f"All results must hold the same models. Got {names} and {one.model_names}."
+                f"All results must have the same models. Got {names} and {one.model_names}."
             )
         if (other.facts, other.spelling) != (scores[0].facts, scores[0].spelling):
             raise ValueError(
-                "All results must be ranked by the same measure under the same forgetting. Got "
-                f"results {scores[0].subject} and {other.subject}; pass metric= and "
-                "forgetting=, or score them alike with rescore()."
+                "All results must be ranked by the same measure with the same forgetting. Got "
+                f"results {scores[0].subject} and {other.subject}; pass metric= and forgetting=, "
+                "or rescore() them in the same way."
             )
     options["higher_is_better"] = higher_is_better(scores[0].metric, scores[0].facts, options)
     if len(results) == 1:
@@ -455,8 +454,8 @@ def _streams(results: Sequence["EvaluationResult"], known: Sequence[int] | None)
     groups = of_each_stream(results, known)
     if len(groups) == 1 and len(results) > 1:
         raise ValueError(
-            "All results to rank are of the same stream: their labels are identical, or the same "
-            "generator made them with other seeds. Results of one stream are averaged, so that one "
+            "All results to rank are of the same stream: their labels are identical, or they come "
+            "from the same generator with other seeds. Results of one stream are averaged, so one "
             "is left and there is nothing to rank over. Add other streams; to rank over the seeds "
             "of one generator, use evaluate_over_seeds(...).rank(); of a single stream, rank the "
             "folds of a KFoldEvaluator."
@@ -464,8 +463,8 @@ def _streams(results: Sequence["EvaluationResult"], known: Sequence[int] | None)
     unknown = [k + 1 for k, one in enumerate(results) if not (one.details.labels_read or one.tape)]
     if known is None and len(results) > 1 and unknown:
         warn(
-            f"Result {unknown[0]} of those to rank does not say of which stream it is: it has no "
-            "fingerprint of the labels, and no tape. If it is of the same stream as another one, "
+            f"Result {unknown[0]} of those to rank does not identify its stream: it has no "
+            "fingerprint of the labels, and no tape. If another result is of the same stream, "
             "that stream counts twice."
         )
     return groups

@@ -148,7 +148,7 @@ def _page(
         *_section("Settings", _settings(result)),
         *_section("Models", _models(result)),
         *_section("Made with", _made_with(result)),
-        _tag("footer", "This page needs no other file, and holds no script."),
+        _tag("footer", "This page is self-contained and has no scripts."),
     ]
     head = _Html(
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -226,7 +226,7 @@ def _table(
 
 
 def _score_tables(result: "EvaluationResult") -> list[_Html]:
-    """Scores under every mechanism; under delayed labels those at arrival and at the label."""
+    """Scores under every mechanism; with delayed labels those at arrival and at the label."""
     naive, parts, has_best = result.details.baselines, [], False
     for words, one in blocks(result):
         cells_of = score_rows(one)
@@ -249,9 +249,9 @@ def _cell(cell: Cell) -> _Html:
 def _room_of_a_picture(result: "EvaluationResult", also: Sequence[Any]) -> int:
     """Bytes that each picture may take; 0 without matplotlib, which the page can do without."""
     try:
-        optional_import("matplotlib", "A report with pictures")
+        optional_import("matplotlib", "A report with plots")
     except ImportError as error:
-        warn(f"The report has no pictures. {error}")
+        warn(f"The report has no plots. {error}")
         return 0
     n = min(len(_wanted(result)), _MOST_PICTURES) + sum(hasattr(one, "plot") for one in also)
     return _ROOM // max(n, 1)
@@ -265,7 +265,7 @@ def _wanted(result: "EvaluationResult") -> list[tuple[str, str]]:
 
 def _pictures(result: "EvaluationResult", room: int, detections: Mapping[str, Any]) -> list[_Html]:
     if not room:
-        return _paragraphs(["There are none: matplotlib was not installed where this was written."])
+        return _paragraphs(["There are none: matplotlib was not installed when this was written."])
     if not len(result.checkpoints):
         return []
     wanted, marked = _wanted(result), marks_of(result, detections)
@@ -367,7 +367,7 @@ def _remarks(result: "EvaluationResult") -> Iterator[str]:
     yield from notes(result)
     for name, n in result.n_unanswered.items():
         if n:
-            yield f"{name} left {n:,} questions without an answer."
+            yield f"{name} made no prediction {n:,} times."
 
 
 def _costs(result: "EvaluationResult") -> list[_Html]:
@@ -425,7 +425,7 @@ def _labels(result: "EvaluationResult") -> list[tuple[str, str]]:
     shares = [f"{c} {p:.2%}" for c, p in zip(classes, profile.priors.tolist(), strict=True)]
     facts = [("classes", listed(shares, _MOST_NAMES))]
     if result.bins is None and len(codes) > 1:
-        facts.append(("labels equal to the one before", f"{profile.persistence:.2%}"))
+        facts.append(("labels equal to the previous one", f"{profile.persistence:.2%}"))
         facts.append(("what this means", profile.advice))
     return facts
 

@@ -188,7 +188,7 @@ def latex_table(header: list[str], rows: list[list[str]], caption: str, label: A
     """Return a table for LaTeX of cells and a caption that it can read."""
     if label is not None and not _LABEL.fullmatch(str(label)):
         raise ValueError(
-            "label may have letters, digits, blanks and : . / + - _ alone, which LaTeX can read. "
+            "label may have only letters, digits, blanks and : . / + - _, which LaTeX can read. "
             f"Got {label!r} instead."
         )
     lines = [

@@ -174,11 +174,13 @@ def share_of_folds(result: "EvaluationResult") -> str:
     }
     if strategy not in shares or n < 2:
         return ""
-    return f"{strategy}: each copy learns {shares[strategy]}; scores are not those of one pass"
+    return (
+        f"{strategy}: each copy is trained on {shares[strategy]}; scores are not those of one pass"
+    )
 
 
 def of_bin(result: "EvaluationResult", bin: int | None) -> str:
-    """Name a bin of a result under delayed labels: ", bin 0 (at arrival)"; None: none."""
+    """Name a bin of a result with delayed labels: ", bin 0 (at arrival)"; None: none."""
     if bin is None or result.n_bins is None:
         return ""
     ends = {0: " (at arrival)", result.n_bins + 1: " (at the label)"}
@@ -186,7 +188,7 @@ def of_bin(result: "EvaluationResult", bin: int | None) -> str:
 
 
 def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
-    """Return what one table each is about: a mechanism and, under delayed labels, a bin.
+    """Return what one table each is about: a mechanism and, with delayed labels, a bin.
 
     Parameters
     ----------
@@ -212,7 +214,7 @@ def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
 def answers_of(result: "EvaluationResult", bin: int) -> str:
     """Say when the answers of a bin were given: "answers at arrival (bin 0)"."""
     ends = {0: "at arrival", (result.n_bins or 0) + 1: "just before the label"}
-    return f"answers {ends[bin]} (bin {bin})" if bin in ends else f"answers in bin {bin}"
+    return f"predictions {ends[bin]} (bin {bin})" if bin in ends else f"predictions in bin {bin}"
 
 
 #: Most names of models in a table.
@@ -256,8 +258,8 @@ def of_different_rows(n_answered: Mapping[str, int]) -> str:
     """Say how many rows the scores of each model are about, where that is not the same."""
     words = listed([f"'{name}' of {n:,} rows" for name, n in n_answered.items()], _MOST_NAMES)
     return (
-        f"The models have predictions of different rows ({words}): their scores are about "
-        "different rows, and do not say which is better"
+        f"The models have predictions for different rows ({words}): their scores are on different "
+        "rows, and do not show which is better"
     )
 
 
@@ -307,7 +309,7 @@ def _counts(result: "EvaluationResult") -> list[str]:
     n = result.n_unlabelled
     if n:
         rows = "row" if n == 1 else "rows"
-        not_used = "neither learnt nor scored" if result.costs else "not scored"
+        not_used = "neither scored nor used for training" if result.costs else "not scored"
         lines.append(f"{n:,} {rows} without a label: {not_used}")
     n, n_held_out = result.details.unlabelled_held_out or (0, 0)
     if n:

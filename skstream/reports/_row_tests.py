@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 #: Rows of a tape that are read at once.
 ROWS_AT_ONCE = 1 << 17
 BOUNDS_NEEDED = (
-    "needs bounds=(lowest, highest), the smallest and the largest error that can occur at all. "
-    "Only you can know them: taken from the errors of these rows they would void the test"
+    "needs bounds=(lowest, highest), the smallest and the largest possible error. Only you can "
+    "know them: bounds taken from the errors of these rows would invalidate the test"
 )
 
 
@@ -115,9 +115,9 @@ def _own_loss(result: "EvaluationResult", test: str, measure: Measure) -> RowLos
     is_mean = column is not None and not (column.follows or column.of_labels)
     if not is_mean or measure.higher_is_better is not False:
         raise ValueError(
-            f"Measure {measure.name!r} is not the mean of a loss that each row has by itself. Pass "
-            "the name of a measure of the result, or cost(matrix), with a threshold that is no "
-            '"best", from skstream.metrics.'
+            f"Measure {measure.name!r} is not the mean of a loss per row. Pass the name of a "
+            'measure of the result, or cost(matrix), with a threshold other than "best", from '
+            "skstream.metrics."
         )
     if test == "mcnemar":
         raise ValueError("McNemar's test compares 0/1 losses; use 'anytime' or 'q'.")
@@ -128,7 +128,9 @@ def _own_loss(result: "EvaluationResult", test: str, measure: Measure) -> RowLos
             f"{n_classes}."
         )
     if not np.isfinite(measure.bounds).all():
-        raise ValueError(f"Measure {measure.name!r} has no bounds, or is the same for all answers.")
+        raise ValueError(
+            f"Measure {measure.name!r} has no bounds, or is the same for all predictions."
+        )
     return RowLoss("cost", measure.name, "the loss of each row", "cost", measure.bounds, column)
 
 
@@ -303,9 +305,8 @@ def _choose_bounds(loss: RowLoss, options: dict[str, Any]) -> None:
     if "bounds" not in options:
         raise ValueError(
             f"The anytime comparison of regressors by the {loss.kind} error {BOUNDS_NEEDED}. "
-            "Without such bounds pass boundary='asymptotic', which holds as rows become many if no "
-            "rare error decides the mean; or use 'q', which describes and does not test, or "
-            "compare folds."
+            "Without such bounds pass boundary='asymptotic', which is valid for many rows if no "
+            "rare errors dominate the mean; or use 'q', which is descriptive, or compare folds."
         )
 
 
@@ -330,7 +331,7 @@ def _running_mcnemar(
     if not (has_forgotten or over_time):
         if "record_every" in options:
             raise ValueError(
-                "McNemar's test of all rows has one value, and record_every= is for its curve: "
+                "McNemar's test of all rows has one value, but record_every= is for its curve: "
                 "pass over_time=True with it."
             )
         return McNemarCounts(names=rows.names, **options)
@@ -341,7 +342,7 @@ def _running_mcnemar(
                 'out method=, or pass forgetting="cumulative".'
             )
         raise ValueError(
-            "McNemar's exact test is for one look at the end, and over_time=True looks at many "
+            "McNemar's exact test is for one look at the end, but over_time=True looks at many "
             "rows. Leave out one of them."
         )
     return RunningMcNemar(mechanism, names=rows.names, **options)

@@ -12,15 +12,15 @@ _ABSENT = "not installed"
 
 
 def show_versions() -> None:
-    """Print the versions of Python, of skstream and of the packages that it uses.
+    """Print the versions of Python, skstream and the packages that it uses.
 
-    Put the text into a report of a fault. It has the system, the required and the optional
-    packages, the libraries that compute in threads (BLAS, OpenMP) with their numbers of threads,
-    and whether loops are compiled by numba.
+    Include the text in bug reports. It lists the system, required and optional packages,
+    multithreaded libraries (BLAS, OpenMP) with their numbers of threads, and whether numba compiles
+    the loops.
 
     See Also
     --------
-    EvaluationResult : Keeps the versions that it was made with, in ``details.record``.
+    EvaluationResult : Keeps the versions it was made with, in ``details.record``.
 
     Examples
     --------

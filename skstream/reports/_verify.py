@@ -69,7 +69,7 @@ class Verification:
 
     def __str__(self) -> str:
         models = plural(len(self.models), "model")
-        what = f"{self.n_answers:,} answers and the curves" if self.n_answers else "the curves"
+        what = f"{self.n_answers:,} predictions and the curves" if self.n_answers else "the curves"
         why = "; ".join(self.reasons)
         if self.identical:
             spite = f" (in spite of {why})" if why else ""
@@ -90,39 +90,39 @@ def verify(
     evaluator: StreamEvaluator | None = None,
     **meta: Any,
 ) -> Verification:
-    """Run an evaluation again, and compare its result with an earlier one, bit for bit.
+    """Repeat an evaluation, and compare its result with an earlier one, bit for bit.
 
     Parameters
     ----------
     result : EvaluationResult
         The result to check, such as one that `skstream.load` has read.
     models : estimator, list of estimators, or dict of str to estimator
-        The models, by the names that they have in the result. Fewer: only these are checked.
+        The models, by their names in the result. If fewer, only these are checked.
     X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
         The rows, as for ``evaluate``; arrays, frames and files of the same values are the same.
     y : array-like of shape (n_rows,), default=None
         Labels or targets.
     evaluator : StreamEvaluator, default=None
-        The evaluator. None: one with the parameters that the result has recorded.
+        The evaluator. None: one with the parameters recorded in the result.
     **meta
         Further arguments of ``evaluate``: `sample_weight`, `arrival`, `label_time`, `classes`.
 
     Returns
     -------
     found : Verification
-        Whether they are identical; else what differs first, and why.
+        Whether they are identical; if not, what differs first, and why.
 
     Raises
     ------
     ValueError
-        If a model is not in the result, or a parameter was recorded as a text only: pass
-        `evaluator` then.
+        If a model is not in the result, or a parameter was recorded only as a text: then pass
+        `evaluator`.
 
     Notes
     -----
-    All that a table, a page, a rank or a comparison reads from a result is compared. Not compared
-    are costs (seconds and sizes) and paths (kernel or loop), which follow from the machine, and the
-    name of the generator where the rows are not given as a generator.
+    Everything that tables, pages, ranks and comparisons read from a result is compared. Costs
+    (seconds and sizes) and paths (kernel or loop) are not, as they depend on the machine, nor is
+    the name of the generator if the rows are not given as a generator.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEva
     if kind is None:
         raise ValueError(
             f"The protocol {result.protocol!r} is none of {', '.join(_EVALUATORS)}: pass the "
-            "evaluator that made the result, evaluator=."
+            "evaluator of the result, evaluator=."
         )
     known = set(signature(kind).parameters) - _FREE_PARAMETERS | {"error_score"}
     own = {name: value for name, value in recorded.items() if name in known}
@@ -199,8 +199,8 @@ def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEva
         return made
     except (TypeError, ValueError) as error:
         raise ValueError(
-            "The evaluator cannot be made from what the result has recorded, since a parameter "
-            f"was more than a number or a text: pass it, evaluator=. ({error})"
+            "The evaluator cannot be rebuilt from the result, since a parameter was not a number "
+            f"or a text: pass it, evaluator=. ({error})"
         ) from error
 
 

@@ -36,7 +36,7 @@ class BestModelResult(SignificanceTest):
     deviations : ndarray of shape (n_models,)
         Standard deviation of each model's scores (with ``n_blocks - 1``).
     best : str
-        The model with the best mean; of equal ones the first.
+        The model with the best mean; ties go to the first.
     pvalues : ndarray of shape (n_models,)
         Two-sided p-value of each model against the best, corrected where `correction` says so;
         1 for the best itself.

@@ -178,7 +178,7 @@ def object_array(columns: Sequence[Sequence[Any]], n_rows: int) -> NDArray[Any]:
 
 
 def first_of_no_number(X: Any) -> tuple[int, int, Any] | None:
-    """Column, row and value of the first cell that is no number; None if there is none."""
+    """Column, row and value of the first cell that is not a number; None if there is none."""
     for place, column in enumerate(column_lists(X)):
         for row, value in enumerate(column):
             try:

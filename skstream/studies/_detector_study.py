@@ -390,8 +390,8 @@ class DetectorStudy(SavedStudy):
         return [
             f"Not at equal caution: '{least}' raises {rates[least]:,.2f} false alarms per 100,000 "
             f"rows, '{most}' {rates[most]:,.2f}.",
-            "What raises more detects sooner. Take detectors from calibrate(), or vary a parameter "
-            "of each and plot().",
+            "More alarms mean earlier detections. Use detectors from calibrate(), or vary a "
+            "parameter of each and plot().",
         ]
 
 
@@ -479,25 +479,25 @@ def detector_study(
     Parameters
     ----------
     make_losses : callable
-        ``make_losses(seed)`` returns the losses of a series, or a tuple ``(losses, drifts)`` where
-        each seed has its own drifts: the same for the same seed, and other losses for another.
+        ``make_losses(seed)`` returns the losses of a series, or a tuple ``(losses, drifts)`` if
+        each seed has its own drifts: always the same for the same seed, different for other seeds.
         Losses of a model are ``prequential_predict(model, X, y) != y[1:]``: its first row only
-        trains it, so that drifts are a row earlier in them.
+        trains it, so drifts are one row earlier in them.
     detectors : dict of str to DriftDetector or tuple
-        Detectors by name; they are cloned, and do not change. A tuple ``(detector, parameter,
-        values)`` varies one parameter: the study then has a curve of delays against false alarms.
-        A `random_state` that is None is set from the seed; the alarms of a `RandomAlarm` with a
-        number are the same with all seeds.
+        Detectors by name; they are cloned. A tuple ``(detector, parameter, values)`` varies one
+        parameter: the study then has a curve of delays against false alarms. A `random_state` that
+        is None is set from the seed; the alarms of a `RandomAlarm` with a number are the same with
+        all seeds.
     seeds : iterable of int
-        Seeds, at least one and each once.
+        Seeds, at least one, without duplicates.
     tolerance : int
         Rows after the end of a drift in which an alarm still detects it, at least 0.
     drifts : int, Drift, or sequence of (int, Drift or pair of int), default=None
-        Where the truth changes, the same for all seeds; (): nowhere, so that all alarms are false.
-        None: `make_losses` tells it.
+        True drifts, the same for all seeds; (): none, so all alarms are false. None: `make_losses`
+        returns them.
     n_jobs : int, default=None
-        Number of workers, as joblib takes it; they share out the seeds. The study is the same for
-        any number.
+        Number of workers, as for joblib; the seeds are distributed over them. The study does not
+        depend on it.
 
     Returns
     -------
@@ -507,21 +507,21 @@ def detector_study(
     Raises
     ------
     TypeError
-        If something is no detector, or `make_losses` no function.
+        If something is not a detector, or `make_losses` is not a function.
     ValueError
-        If there is no detector or seed, a detector has no such parameter, losses are no numbers
-        that a detector takes, or drifts do not lie within the rows. A note says with which seed and
+        If there is no detector or seed, a detector has no such parameter, losses are not numbers
+        that a detector accepts, or drifts do not lie within the rows. A note names the seed and the
         detector.
 
     See Also
     --------
-    score_detections : The scores, for one series.
-    calibrate : Finds the value of a parameter at a wanted distance of false alarms.
+    score_detections : Computes the scores for one series.
+    calibrate : Finds the value of a parameter for a wanted distance between false alarms.
 
     Notes
     -----
-    Let drifts be at other rows for each seed. Where all seeds have theirs at the same rows,
-    p-values say no more than those of one seed do (`DetectorStudy.pvalues`).
+    Put drifts at different rows for each seed. If all seeds have them at the same rows, the
+    p-values carry no more information than those of one seed (`DetectorStudy.pvalues`).
 
     Examples
     --------
@@ -595,8 +595,8 @@ def _candidates(detectors: Any) -> list[_Candidate]:
         twice = [one for place, one in enumerate(plain) if one in plain[:place]]
         if twice:
             raise ValueError(
-                f"detectors[{name!r}] has the same value of {parameter} twice: {twice[0]!r}. Give "
-                "each value once."
+                f"detectors[{name!r}] has the same value of {parameter} twice: {twice[0]!r}. "
+                "Remove duplicates."
             )
         candidates += [_Candidate(name, detector, parameter, value) for value in plain]
     return candidates
@@ -620,8 +620,8 @@ def _one_seed(
             own = None
         if (own is None) == (drifts is None):
             raise ValueError(
-                "Drifts are given once: make_losses returns (losses, drifts), or drifts= says "
-                "them for all seeds, drifts=() where there are none. Got "
+                "Give drifts in exactly one way: make_losses returns (losses, drifts), or drifts= "
+                "has them for all seeds, drifts=() if there are none. Got "
                 f"{'neither' if own is None else 'both'}."
             )
         losses = as_values(made)
@@ -646,7 +646,7 @@ def _warn_of_same(seeds: list[int], found: list[_Seed]) -> None:
         if first.setdefault(one.digest, seed) != seed:
             warn(
                 f"make_losses gave the same losses for the seeds {first[one.digest]} and {seed}: "
-                "one series taken twice tells no more than once. Let it use its seed."
+                "using one series twice adds no information. Make it use its seed."
             )
             return
 
@@ -698,10 +698,10 @@ def calibrate(
     n_values: int | None = None,
     random_state: Any = 0,
 ) -> Calibration:
-    """Find the parameter's value at which false alarms are `run_length` values apart on average.
+    """Find the parameter value for which false alarms are `run_length` values apart on average.
 
-    Detectors are compared fairly at equal caution: one that raises more alarms detects sooner, and
-    is no better for that.
+    Detectors should be compared at equal caution: one that raises more alarms detects sooner,
+    without being better.
 
     Parameters
     ----------
@@ -712,24 +712,23 @@ def calibrate(
     run_length : float, default=100_000
         Wanted mean distance of alarms on losses without a drift, at least 1.
     bounds : tuple of (low, high)
-        Values between which to look: between two positive numbers at the geometric mean of what is
-        left, and otherwise at the middle. Of a parameter that is a whole number only such values
-        are tried; give it whole bounds.
+        Range of values to search: between two positive numbers by geometric bisection, otherwise by
+        bisection. For an integer parameter only integers are tried; give integer bounds.
     error_rate : float, default=0.1
-        Share of errors of the series that is tried, in [0, 1]: independent 0/1 losses.
+        Share of errors in the test series, in [0, 1]: independent 0/1 losses.
     losses : array-like of shape (n_values,), default=None
-        Another series without a drift to be tried, such as losses of the model in question; at
-        least `run_length` of them.
+        Another test series without a drift, such as losses of the model in question; at least
+        `run_length` values.
     n_values : int, default=None
-        Length of the series, where no losses are given, at least `run_length`; None: twenty times
-        as long.
+        Length of the series, if no losses are given, at least `run_length`; None: twenty times
+        `run_length`.
     random_state : int, RandomState instance or None, default=0
         Seed of the series. All values of the parameter are tried on the same one.
 
     Returns
     -------
     Calibration
-        The value, a detector that has it, and the distance that was measured.
+        The value, a detector with it, and the measured distance.
 
     Raises
     ------
@@ -737,17 +736,17 @@ def calibrate(
         If `detector` is not an instance of a drift detector.
     ValueError
         If the detector has no such parameter, the series is shorter than the wanted distance, or
-        this is not between those at the two bounds.
+        the wanted distance is not between those at the two bounds.
 
     Warns
     -----
     UserWarning
-        If the distance at the best value found misses the wanted one by more than chance does, the
-        standard deviation of ``1 / sqrt(n_alarms)``: the number of alarms jumps there.
+        If the distance at the best value differs from the wanted one by more than chance (a
+        relative standard deviation of ``1 / sqrt(n_alarms)``): the number of alarms jumps there.
 
     See Also
     --------
-    score_detections : Scores alarms where drifts are known.
+    score_detections : Scores alarms if drifts are known.
 
     Examples
     --------
@@ -823,8 +822,8 @@ def calibrate(
         warn(
             f"The alarms of {found.detector!r} are {found.run_length:.4g} values apart "
             f"({found.n_alarms} in {n:,} values), and {run_length:g} were wanted: no {parameter} "
-            "that was tried comes nearer, as the number of alarms jumps there. Compare at this "
-            "distance, or take another parameter."
+            "that was tried comes closer, as the number of alarms jumps there. Compare at this "
+            "distance, or use another parameter."
         )
     return found
 

@@ -158,8 +158,8 @@ class Leaderboard(SavedStudy):
             "ruled out that was the best then: the one whose expected loss, averaged over the rows "
             "read so far, each stream weighing the same, was smallest. A model is ruled out from "
             f"an e-value of {len(self.names) / self.alpha:,.4g} on.",
-            "That is about these streams so far. It says nothing of other streams, of the rows to "
-            "come, or which of the others is better than a model ruled out.",
+            "This is about these streams so far. It says nothing about other streams, future "
+            "rows, or which of the others is better than a model ruled out.",
             *(f"{name} is left out: {why}" for name, why in self.left_out.items()),
         ]
 
@@ -293,10 +293,12 @@ def losses_of(
         rows = compared_rows(result, names[0], name, loss)
     if rows.tape.sets is not None or rows.tape.weight is not None:
         what = (
-            "scoring weights" if rows.tape.sets is None else "held-out rows, asked again and again"
+            "scoring weights"
+            if rows.tape.sets is None
+            else "held-out rows, predicted again and again"
         )
         raise ValueError(
-            f"A leaderboard is certified for rows that are asked once, each with the weight 1. Got "
+            "A leaderboard is certified for rows that are predicted once, each with weight 1. Got "
             f"a result of {what}; evaluate with PrequentialEvaluator, without sample_weight."
         )
     low, high = loss.bounds or (0.0, 1.0)
@@ -474,9 +476,9 @@ def _loss_of(result: EvaluationResult, metric: str | None) -> RowLoss:
     if result.measures[metric].row_loss is None:
         known = [name for name, one in result.measures.items() if one.row_loss is not None]
         raise ValueError(
-            f"No leaderboard can be certified by {metric!r}: it is not the mean of a loss that "
-            "each row has by itself. Pass one that is, such as 'accuracy' or 'brier'"
-            f"{f'; in these results: {known}' if known else ', to the evaluation'}."
+            f"No leaderboard can be certified by {metric!r}: it is not the mean of a loss per row. "
+            "Pass one that is, such as 'accuracy' or "
+            f"'brier'{f'; in these results: {known}' if known else ', to the evaluation'}."
         )
     loss = row_loss(result, "anytime", metric)
     if loss.bounds is None:

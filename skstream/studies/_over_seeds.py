@@ -96,30 +96,31 @@ def evaluate_over_seeds(
     n_jobs: int | None = None,
     classes: Any = None,
 ) -> SeedStudy:
-    """Evaluate models on streams that differ by their seeds alone, and compare them over these.
+    """Evaluate models on streams that differ only by their seeds, and compare them over seeds.
 
     Parameters
     ----------
     make_stream : callable
-        ``make_stream(seed)`` returns a stream, or ``(X, y)``: the same for the same seed, and
-        other rows for another. Where two seeds give the same rows there is a warning, and the study
-        marks and compares no models: one stream taken twice tells no more than once.
+        ``make_stream(seed)`` returns a stream, or ``(X, y)``: the same for the same seed, different
+        for other seeds. If two seeds give the same rows, there is a warning, and the study marks
+        and compares no models: using one stream twice adds no information.
     models : estimator, list of estimators, dict of str to estimator, or callable
         Models with ``partial_fit``. They are cloned; yours are left unchanged. A function is called
         with the stream of each seed and returns them, with the same names for all seeds.
     seeds : iterable of int
-        Seeds, at least one and each once, from 0 to 2**32 - 1. A seed is also the `random_state`
-        of its evaluation: models without one of their own get other random numbers for each seed.
+        Seeds, at least one, without duplicates, from 0 to 2**32 - 1. A seed is also the
+        `random_state` of its evaluation: models without their own get different random numbers for
+        each seed.
     evaluator : evaluator, default=None
-        How the models are evaluated; None: ``PrequentialEvaluator()``. Without a `random_state`
-        and a checkpoint of its own. With ``keep_tape="auto"`` of its `run` no tapes are kept; with
-        ``progress=True`` there is a bar for all seeds.
+        How the models are evaluated; None: ``PrequentialEvaluator()``. It must have no
+        `random_state` and no checkpoint. With ``keep_tape="auto"`` of its `run` no tapes are kept;
+        with ``progress=True`` there is a bar for all seeds.
     n_jobs : int, default=None
-        Number of workers, as joblib takes it; None: that of the evaluator. They share out seeds,
-        and the models of a seed where there are more workers than seeds. The result is the same
-        for any number.
+        Number of workers, as for joblib; None: that of the evaluator. Seeds are distributed over
+        them, and the models of a seed if there are more workers than seeds. The result does not
+        depend on it.
     classes : array-like of shape (n_classes,), default=None
-        All labels that may come, where the streams do not say so.
+        All labels that can occur, if the streams do not state them.
 
     Returns
     -------
@@ -129,18 +130,18 @@ def evaluate_over_seeds(
     Raises
     ------
     ValueError
-        If there are no seeds, or the same twice, or the evaluator has a `random_state`, a
-        `checkpoint`; or if a stream is bad.
+        If there are no seeds, or duplicates, or the evaluator has a `random_state`, a `checkpoint`;
+        or if a stream is bad.
     ModelError
-        If a model fails; says which, and at which row.
+        If a model fails; the message names the model and the row.
     EvaluationInterrupted
-        On Ctrl-C; its `result` is the study of the seeds that had finished.
+        On Ctrl-C; its `result` is the study of the finished seeds.
 
     Notes
     -----
-    Any error that ends a study says which seed it came from, and carries the study of the seeds
-    that had finished in its attribute ``result`` (None: there is none). ``evaluator.set_params(
-    random_state=seed).evaluate(models, make_stream(seed))`` does one seed again.
+    Any error that ends a study names its seed, and has the study of the finished seeds in its
+    attribute ``result`` (None if there is none). ``evaluator.set_params(
+    random_state=seed).evaluate(models, make_stream(seed))`` repeats one seed.
 
     Examples
     --------
@@ -193,7 +194,7 @@ def _check_evaluator(evaluator: Any) -> None:
         )
     if evaluator.random_state is not None:
         raise ValueError(
-            f"The evaluator has random_state={evaluator.random_state}, and each seed is the "
+            f"The evaluator has random_state={evaluator.random_state}, but each seed is the "
             "random_state of its own evaluation. Leave it None."
         )
     if run_options(evaluator.run).checkpoint is not None:
@@ -275,8 +276,8 @@ class _Study:
         same.append(seed)
         if self._same_streams and not known and not self._may_be_same:
             warn(
-                f"make_stream gave the same rows for the seeds {same[0]} and {same[1]}, so that "
-                "the study marks and compares no models. Let it use its seed, as in SEA(1000, "
+                f"make_stream gave the same rows for the seeds {same[0]} and {same[1]}, so the "
+                "study marks and compares no models. Make it use its seed, as in SEA(1000, "
                 "random_state=seed)."
             )
 
@@ -429,10 +430,10 @@ class StreamStudy(StudyOfModels):
         groups = of_each_stream(results, known)
         if len(groups) < 2:
             raise ValueError(
-                "Models are tested over at least two different streams. Got "
+                "Tests over streams need at least two different streams. Got "
                 f"{plural(len(self.studies), 'stream')}"
                 f"{', which are the same' if len(self.studies) > 1 else ''}. Add other streams; "
-                "rank and compare of a SeedStudy are over the seeds of one."
+                "to compare over the seeds of one stream, use its SeedStudy."
             )
         facts = self._first.results[0].measures[metric]
         options["higher_is_better"] = higher_is_better(metric, facts, options)
@@ -452,7 +453,7 @@ class StreamStudy(StudyOfModels):
         what = f"{metric}, over all rows of" if plain else self._words(metric, forgetting, value)
         subject = f"by {what}{'' if plain else ', over'} {len(groups)} streams"
         if len(groups) < len(self.studies):
-            subject += f" (of {len(self.studies)} given, those that are the same count once)"
+            subject += f" (of {len(self.studies)} given, identical ones count once)"
         return replace(found, subject=subject, blocks="streams")
 
     def table(
@@ -621,8 +622,8 @@ class StreamStudy(StudyOfModels):
         streams as a sample), the rows to come, what a model is worth now rather than over all rows
         so far, and which one of the others is better than a model that is ruled out. A model that
         was ruled out comes back where its later rows are good. Nor what another run would give:
-        where wrong answers come in bursts, models that are alike in the long run differ by their
-        expected losses so far, and some are ruled out rightly.
+        if errors come in bursts, models that are equal in the long run differ by their expected
+        losses so far, and some are ruled out rightly.
 
         How. Let d be the loss of model i minus that of j in a row, times the row's weight as a part
         of the largest weight (a row of a short stream weighs more), S the sum of all d so far and
@@ -745,24 +746,24 @@ def evaluate_over_streams(
     Parameters
     ----------
     streams : dict of str to callable, stream or tuple
-        By name: ``make_stream(seed)``, as `evaluate_over_seeds` takes it; or a stream that can be
-        read again, or ``(X, y)``, whose rows are the same for all seeds: there, seeds are those of
-        the models and of the protocol alone.
+        By name: ``make_stream(seed)``, as for `evaluate_over_seeds`; or a stream that can be read
+        again, or ``(X, y)``, whose rows are the same for all seeds: seeds then only affect the
+        models and the protocol.
     models : estimator, list of estimators, dict of str to estimator, or callable
-        As `evaluate_over_seeds` takes them.
+        As for `evaluate_over_seeds`.
     seeds : iterable of int, default=(0,)
-        Seeds, each once; the same for all streams.
+        Seeds, without duplicates; the same for all streams.
     evaluator : evaluator, default=None
         How the models are evaluated; None: ``PrequentialEvaluator()``.
     n_jobs : int, default=None
-        Number of workers, as joblib takes it; None: that of the evaluator.
+        Number of workers, as for joblib; None: that of the evaluator.
     classes : array-like of shape (n_classes,), default=None
-        All labels that may come, where the streams do not say so.
+        All labels that can occur, if the streams do not state them.
 
     Returns
     -------
     study : StreamStudy
-        With the table of scores and ranks, the tests, and their picture.
+        With the table of scores and ranks, the tests, and their plot.
 
     Raises
     ------
@@ -771,8 +772,8 @@ def evaluate_over_streams(
     ModelError
         If a model fails.
     EvaluationInterrupted
-        On Ctrl-C; its `result` is the study of the streams that had finished. The ``result`` of
-        other errors, too.
+        On Ctrl-C; its `result` is the study of the finished streams, as is the ``result`` of other
+        errors.
 
     References
     ----------

@@ -155,30 +155,29 @@ def recovery_after_drift(
     share: float = 0.95,
     references: tuple[EvaluationResult, EvaluationResult] | None = None,
 ) -> RecoveryResult:
-    """Say how far models fall after each drift, and how many rows they take to recover.
+    """Measure how far models fall after each drift, and how many rows they need to recover.
 
     Parameters
     ----------
     result : EvaluationResult
         Result of an evaluation; of a study over seeds call ``study.recovery_after_drift()``.
     metric, forgetting : str, default=None
-        Measure and mechanism; None: the first. Choose a forgetting that shows recent rows, such as
-        ``"window:500"``: a mean over all rows hides what happens.
+        Measure and mechanism; None: the first. Choose a forgetting of recent rows, such as
+        ``"window:500"``: a mean over all rows hides the effect.
     drifts : sequence of (int or pair of int), default=None
-        Rows at which the truth changes, or pairs ``(start, end)``; None: those of the stream,
-        ``result.drifts``.
+        Rows of the drifts, or pairs ``(start, end)``; None: those of the stream, ``result.drifts``.
     share : float, default=0.95
         A model has recovered when its value is at least this share of its level before the change;
-        for measures of which lower values are better, when it is as little above this level.
+        for measures where lower is better, when it exceeds this level by as little.
     references : tuple of two EvaluationResult, default=None
-        Results of the same models on two further streams of as many rows: one of the old truth
-        alone, one of the new truth alone. Their curves take the place of the level before the
-        drift, of which there is one then. None: the level before is that of `result`.
+        Results of the same models on two further streams of the same length: one with the old
+        concept only, one with the new concept only. Their curves replace the level before the
+        drift; there must be a single drift. None: the level before the drift in `result`.
 
     Returns
     -------
     RecoveryResult
-        Largest fall and rows to recover, for each model, drift and fold.
+        Largest fall and number of rows to recover, for each model, drift and fold.
 
     Raises
     ------
@@ -194,12 +193,12 @@ def recovery_after_drift(
     After a change that begins at row s, and up to the next change, let v be the value at the last
     checkpoint not after s. The largest fall is the difference of v and the worst value. The model
     has recovered at the first checkpoint, after one at which it was worse than the level
-    ``v - (1 - share) |v|`` (plus, where lower is better), at which it is not worse any more.
+    ``v - (1 - share) |v|`` (plus, where lower is better), at which it is no longer worse.
 
-    Where the new truth is harder, a model can be as good as it ever will be and count as not
-    recovered. With `references`, of the old and the new truth (Shaker and Hüllermeier), the fall is
-    from the worse of their curves at the same checkpoint, and the model has recovered when, after
-    it was worse than `share` of the first, it is as good as `share` of the second.
+    If the new concept is harder, a model can be as good as possible and still count as not
+    recovered. With `references` for the old and the new concept (Shaker and Hüllermeier), the fall
+    is from the worse of their curves at the same checkpoint, and the model has recovered when,
+    after it was worse than `share` of the first, it is as good as `share` of the second.
 
     References
     ----------
@@ -253,8 +252,7 @@ def _phases(result: EvaluationResult, drifts: Any) -> list[tuple[int, int]]:
     given = result.drifts if drifts is None else as_drifts(drifts)
     if not given:
         raise ValueError(
-            "It is not known where the truth changes: the stream does not say its drifts. Pass "
-            "drifts=[rows]."
+            "The drifts are not known: the stream does not state them. Pass drifts=[rows]."
         )
     n_rows = result.n_rows
     inside: list[Drift] = [one for one in given if 0 < one.start < n_rows]
@@ -271,7 +269,7 @@ def _check_references(
 ) -> None:
     if n_drifts > 1:
         raise ValueError(
-            f"references are of one old and one new truth, and there are {n_drifts} drifts: name "
+            f"references have one old and one new concept, but there are {n_drifts} drifts: choose "
             "one, drifts=[row]."
         )
     for kind, one in zip(("old", "new"), references, strict=True):
@@ -283,7 +281,7 @@ def _check_references(
         if not np.array_equal(one.checkpoints, result.checkpoints):
             raise ValueError(
                 f"The reference of the {kind} truth has other checkpoints: {one.n_rows:,} rows, "
-                f"and the result {result.n_rows:,}. Let its stream have as many rows."
+                f"and the result {result.n_rows:,}. Use a stream with as many rows."
             )
 
 

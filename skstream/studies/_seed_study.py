@@ -132,7 +132,7 @@ MARK = "*"
 class SeedStudy(StudyOfModels):
     """Results of the same models on streams that differ by their seeds alone.
 
-    A value of a seed is the mean over its folds, and under delayed labels that of the last bin.
+    A value of a seed is the mean over its folds, and with delayed labels that of the last bin.
 
     Attributes
     ----------
@@ -210,9 +210,9 @@ class SeedStudy(StudyOfModels):
         if not len(rows) and any(len(one.checkpoints) for one in self.results):
             lengths = [f"{one.n_rows:,}" for one in self.results]
             raise ValueError(
-                "The seeds have no checkpoint in common, so that their curves have no mean: their "
-                f"last checkpoints are {', '.join(lengths)}. Pass an evaluator with record_every=, "
-                "or let all streams have as many rows."
+                "The seeds have no checkpoint in common, so their curves have no mean: their last "
+                f"checkpoints are {', '.join(lengths)}. Pass an evaluator with record_every=, or "
+                "streams of equal length."
             )
         places = [np.searchsorted(one.checkpoints, rows) for one in self.results]
         values = {
@@ -355,8 +355,8 @@ class SeedStudy(StudyOfModels):
             )
         if self.same_streams:
             raise ValueError(
-                f"Models cannot be compared over streams that are the same: {self._which_same()}. "
-                "Let make_stream use its seed."
+                f"Models cannot be compared over identical streams: {self._which_same()}. Make "
+                "make_stream use its seed."
             )
         table = self._final(names, metric, forgetting, value)
         if bad := self._not_finite(table, names):
@@ -412,8 +412,8 @@ class SeedStudy(StudyOfModels):
         names = None if models is None else chosen(models, self.model_names, "model")
         if self.same_streams:
             raise ValueError(
-                f"Models cannot be ranked over streams that are the same: {self._which_same()}. "
-                "Let make_stream use its seed."
+                f"Models cannot be ranked over identical streams: {self._which_same()}. Make "
+                "make_stream use its seed."
             )
         if self.n_seeds < 2:
             raise ValueError("At least two seeds are needed to rank models over them. Got 1.")
@@ -440,7 +440,7 @@ class SeedStudy(StudyOfModels):
         return np.array(found)
 
     def _not_finite(self, table: np.ndarray, names: Sequence[str], stream: str = "") -> str:
-        """Say which of the values, of shape (n_seeds, n_models), is no number; empty if none."""
+        """Say which of the values, of shape (n_seeds, n_models), is not a number; empty if none."""
         bad = np.argwhere(~np.isfinite(table))
         if not bad.size:
             return ""
@@ -688,6 +688,6 @@ def checked_seeds(seeds: Iterable[int]) -> list[int]:
     if not checked or len(set(checked)) < len(checked):
         what = "the same twice" if checked else "none"
         raise ValueError(
-            f"seeds must hold at least one seed, and each once. Got {what}: {checked}."
+            f"seeds must contain at least one seed, without duplicates. Got {what}: {checked}."
         )
     return checked

@@ -43,7 +43,7 @@ class ForgettingSelection:
     estimates : dict of str to ndarray of shape (n_rows,) or (n_streams, n_rows)
         The estimate after every row.
     true_error : ndarray of the same shape
-        The true value at every row; NaN where it is not known.
+        The true value at every row; NaN if it is not known.
     n_compared : int
         Rows with a true value and estimates, of all streams.
     """
@@ -58,7 +58,7 @@ class ForgettingSelection:
 
     @property
     def best(self) -> str:
-        """Name of the mechanism with the smallest `rmse`; of equal ones the first."""
+        """Name of the mechanism with the smallest `rmse`; ties go to the first."""
         return min(self.rmse, key=lambda name: self.rmse[name])
 
     @property
@@ -110,30 +110,30 @@ def select_forgetting(
     forgetting: Any = None,
     metric: str = "error",
 ) -> ForgettingSelection:
-    """Compare how closely prequential estimates follow an error that is known.
+    """Compare how closely prequential estimates follow a known true error.
 
-    On a generated stream the true error of a model is known at every row, or can be measured on
-    many fresh rows. The mechanism whose estimate was closest there is a choice for real streams
+    On a generated stream, the true error of a model is known at every row, or can be measured on
+    many fresh rows. The mechanism with the closest estimate there is a good choice for real streams
     that change as fast.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,) or (n_streams, n_rows)
-        Labels, or targets, in the order of the stream; of several streams, such as one generated
-        with several seeds, the deviations are averaged.
+        Labels or targets in stream order; for several streams, such as one generated with several
+        seeds, the deviations are averaged.
     y_pred : array-like of the same shape
-        What the model predicted for each row before it learnt it (`prequential_predict`).
+        The model's predictions, each made before training on its row (`prequential_predict`).
     true_error : float, array-like or callable
         The probability that the prediction of each row is wrong (the expected value of `metric`
         over rows like it): one number, or one per row, of shape (n_rows,) or (n_streams, n_rows),
-        or a function ``f(rows)`` of an array of row positions that gives them. NaN: not known at
+        or a function ``f(rows)`` that returns them for an array of row positions. NaN: not known at
         this row, which is not compared.
     forgetting : Forgetting, str, list or dict, default=None
         The candidates, in any form that evaluators take. None: all history; windows of 100 to
-        10,000 rows; and the fading factors that are as noisy as each of them. Name "adwin" too
-        for 0/1 losses.
+        10,000 rows; and the fading factors with the same noise as each window. Add "adwin" for 0/1
+        losses.
     metric : str, default="error"
-        What is estimated; any measure of an evaluator whose true value is known, such as "mae".
+        The estimated measure; any one with a known true value, such as "mae".
 
     Returns
     -------
@@ -143,19 +143,19 @@ def select_forgetting(
     Raises
     ------
     ValueError
-        If shapes differ or are those of a column, a true value is infinite or none that `metric`
-        can have, or there is no row to compare.
+        If shapes differ or are those of a column, a true value is infinite or out of the range of
+        `metric`, or there is no row to compare.
 
     See Also
     --------
-    skstream.forgetting.equivalent_window : The window that is as noisy as a fading factor.
-    skstream.PrequentialEvaluator : Evaluates under the mechanism that was selected.
+    skstream.forgetting.equivalent_window : The window with the same noise as a fading factor.
+    skstream.PrequentialEvaluator : Evaluates with the selected mechanism.
 
     Notes
     -----
-    The estimate after a row (which includes it) is compared with the true value at that row. Noise
-    of true values that were measured on other rows adds to all deviations alike. On one stream the
-    best of similar candidates is a matter of chance: give several.
+    The estimate after a row (including it) is compared with the true value at that row. Noise in
+    true values measured on other rows adds equally to all deviations. On one stream, the best of
+    similar candidates is a matter of chance: use several streams.
 
     References
     ----------
@@ -186,7 +186,7 @@ def select_forgetting(
     shape = shapes["y_true"]
     if shape != shapes["y_pred"]:
         raise ValueError(
-            f"y_true and y_pred must have one shape. Got {shape} and {shapes['y_pred']}."
+            f"y_true and y_pred must have the same shape. Got {shape} and {shapes['y_pred']}."
         )
     true = _true_values(true_error, shape)
     if len(shape) == 2:
@@ -278,20 +278,20 @@ def _check_bounds(true: NDArray[np.float64], metric: str, bounds: tuple[float, f
 
 
 def _true_values(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the true value at every row, NaN where it is not known."""
+    """Return the true value at every row, NaN if it is not known."""
     if callable(given):
         given = given(np.arange(shape[-1]))
     true = np.array(given, dtype=np.float64)
     if true.ndim and true.shape not in (shape, shape[-1:]):
         raise ValueError(
             f"true_error has shape {true.shape}, but there are predictions of shape {shape}. Give "
-            "one number, or one per row; arrays of several streams have a stream in each row."
+            "one number, or one per row; arrays of several streams have one stream per row."
         )
     true = np.array(np.broadcast_to(true, shape))
     if np.isinf(true).any():
         row = int(np.argwhere(np.isinf(true))[0, -1])
         raise ValueError(
-            f"true_error is infinite at row {row}. It must be a finite number, or NaN where it is "
-            "not known."
+            f"true_error is infinite at row {row}. It must be a finite number, or NaN if it is not "
+            "known."
         )
     return true

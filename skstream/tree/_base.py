@@ -182,11 +182,11 @@ def _numbers(column: Factorized, used: Codes) -> Floats:
         if value is None:
             continue
         if kind_of(value) != "a number":
-            raise MixedTypes(f"holds {value!r}, {kind_of(value)}, and in the rows before numbers")
+            raise MixedTypes(f"holds {value!r}, {kind_of(value)}, but numbers in the rows before")
         try:
             numbers[place] = value
         except (TypeError, OverflowError) as error:
-            raise MixedTypes(f"holds {value!r}, which is no real number of 64 bits") from error
+            raise MixedTypes(f"holds {value!r}, which is not a real number of 64 bits") from error
     _check_finite(numbers)
     return numbers
 
@@ -326,8 +326,8 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
                 place = int(name)
                 if not 0 <= place < n_features:
                     raise ValueError(
-                        f"nominal_features holds {place}, and the rows have {n_features} columns, "
-                        "from 0 on."
+                        f"nominal_features holds {place}, but the rows have {n_features} columns, "
+                        "numbered from 0."
                     )
             elif names is None or name not in names:
                 known = "no names" if names is None else f"the names {list(names)}"
@@ -346,8 +346,8 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
             X = X.toarray()
         if holds_times(X):
             raise ValueError(
-                "X holds dates or durations, which are neither numbers nor categories. Make "
-                "numbers of them by skstream.preprocessing.DatetimeFeatures."
+                "X contains dates or durations, which are neither numbers nor categories. Convert "
+                "them to numbers with skstream.preprocessing.DatetimeFeatures."
             )
         try:
             return read_columns(
@@ -366,7 +366,7 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
             ) from None
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row; of equal ones the lowest.
+        """Predict the most probable class of each row; ties go to the lowest.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ import math
 from skstream.utils._numba import jit_of_row
 from skstream.utils._numba import jit_without_arrays as jit
 
-#: How leaves answer.
+#: How leaves predict.
 MAJORITY, BAYES, ADAPTIVE = 0, 1, 2
 ENTROPY, GINI = 0, 1
 
@@ -612,7 +612,7 @@ def gather(tree, node, row, out):  # type: ignore[no-untyped-def]
 
 @jit
 def _heavier_child(tree, node):  # type: ignore[no-untyped-def]
-    """Child that most rows have come to; of equal ones the first."""
+    """Child that most rows have come to; ties go to the first."""
     first, second = tree.nodes[node, FIRST], tree.nodes[node, SECOND]
     if tree.known[tree.nodes[node, FEATURE]] < 0:
         is_second = tree.values[second, WEIGHT] > tree.values[first, WEIGHT]

@@ -48,7 +48,7 @@ class Place(NamedTuple):
     warning, drift : DriftDetector or None
         What has read the errors of the tree.
     n_asked, n_right : int
-        Rows that the tree was asked about before it learnt them, and its right answers.
+        Rows that the tree was asked about before it learnt them, and how many it predicted right.
     n_warnings, n_drifts : int
         Alarms at this place.
     """
@@ -120,57 +120,57 @@ class _Part(NamedTuple):
 
 
 class AdaptiveRandomForestClassifier(TreeLearner):
-    """A forest of Hoeffding trees that follows a stream that changes.
+    """Adaptive random forest: Hoeffding trees with drift detectors.
 
-    Every tree learns each row with a weight of its own (Poisson), its leaves watch random features
-    only, and two detectors read whether the tree was right about a row before it learns it. At a
-    warning a new tree begins to learn in the background; at a drift it takes the place of the old
-    one. Trees vote by their probabilities, each as much as its share of right answers (Gomes et al.
-    2017).
+    Every tree is trained on each row with its own Poisson weight, its leaves consider only random
+    features, and two detectors read whether the tree predicted each row correctly before training
+    on it. At a warning, a new tree starts training in the background; at a drift, it replaces the
+    old one. Trees vote with their probabilities, weighted by their share of correct predictions
+    (Gomes et al. 2017).
 
     Parameters
     ----------
     n_estimators : int, default=10
         Number of trees.
     max_features : {"sqrt+1", "sqrt", "log2"}, int, float or None, default="sqrt+1"
-        Features that a leaf watches: the root of their number and one more, as in the paper, the
-        root or the logarithm alone, all rounded down; a number; a share, rounded; or None: all.
+        Number of features considered by a leaf: the square root plus one, as in the paper, the
+        square root or the logarithm, all rounded down; a number; a share, rounded; or None: all.
     subspace : {"leaf", "tree"}, default="leaf"
-        Whether each leaf watches random features of its own, or all leaves of a tree the same: then
-        it is a forest of streaming random patches (Gomes, Read and Bifet 2019; their share of
-        features is 0.6). A tree that is begun later draws others.
+        Whether each leaf has its own random features, or all leaves of a tree share them, as in
+        streaming random patches (Gomes, Read and Bifet 2019; their share of features is 0.6). Later
+        trees draw new features.
     mean_weight : float, default=6
         Mean of the Poisson weights (the paper's lambda), at most 100.
     warning_detector : DriftDetector or None, default="default"
-        Detector to copy, which begins a tree in the background. "default" is
-        ``ADWIN(delta=0.01, direction="up")``. None: no tree is begun before a drift.
+        Detector to copy, which starts a tree in the background. "default" is ``ADWIN(delta=0.01,
+        direction="up")``. None: no tree is started before a drift.
     drift_detector : DriftDetector or None, default="default"
         Detector to copy, which replaces a tree. "default" is
         ``ADWIN(delta=0.001, direction="up")``. None: no tree is ever replaced.
     criterion : {"entropy", "gini"}, default="entropy"
-        As of `HoeffdingTreeClassifier`, as are those that follow.
+        As for `HoeffdingTreeClassifier`, like the following parameters.
     grace_period : float, default=50
-        Weight that a leaf learns between two attempts to split.
+        Training weight at a leaf between two attempts to split.
     delta : float, default=0.01
-        Probability of a wrong choice that is allowed at an attempt.
+        Allowed probability of a wrong choice at an attempt.
     tau : float, default=0.05
-        Features are as good as equal where the bound is below it.
+        Features count as equally good if the bound is below this.
     leaf_prediction : {"nba", "nb", "mc"}, default="nba"
-        How leaves answer.
+        How leaves predict.
     max_depth : int, default=None
         Greatest depth of a leaf.
     n_splits : int, default=10
         Number of thresholds tried for a numeric feature.
     zero_variance : {"exclude", "ignore"}, default="exclude"
-        What naive Bayes makes of a feature that was constant in a class at a leaf.
+        How naive Bayes treats a feature that was constant in a class at a leaf.
     pre_prune : bool, default=False
-        Whether not to split is a candidate that gains nothing.
+        Whether "no split" is a candidate with gain 0.
     nominal_features : sequence of str or int, default=None
         Columns of numbers that are categories. Applies from the next ``fit`` on.
     max_categories : int, default=256
-        Categories that are told apart in a column. Applies from the next ``fit`` on.
+        Largest number of distinct categories in a column. Applies from the next ``fit`` on.
     max_bytes : int, default=None
-        Memory of each tree, also of those in the background. None: no limit.
+        Memory limit of each tree, including those in the background. None: no limit.
     random_state : int, RandomState instance or None, default=None
         Seed of the weights and the features.
 
@@ -179,11 +179,11 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     forest_ : tuple
-        The trees, their detectors, and their numbers of right answers.
+        The trees, their detectors, and their numbers of correct predictions.
     n_warnings_, n_drifts_ : ndarray of shape (n_estimators,), dtype int64
         Warnings and drifts of each tree so far.
     columns_ : tuple
-        Which columns are nominal, and the codes of their categories.
+        The nominal columns, and the codes of their categories.
     seed_ : int
         The seed used.
     n_features_in_ : int
@@ -193,23 +193,22 @@ class AdaptiveRandomForestClassifier(TreeLearner):
 
     See Also
     --------
-    HoeffdingTreeClassifier : One such tree, of all features.
-    skstream.ensemble.OnlineBagging : A bag of any models.
+    HoeffdingTreeClassifier : One such tree, on all features.
+    skstream.ensemble.OnlineBagging : Bagging of any models.
 
     Notes
     -----
     A row's weight depends on the seed, the number of the tree and the number of the row; a leaf's
-    features depend on the seed, the number of the tree and the number of the leaf. So answers
-    depend on the rows and their order alone, not on how the stream is divided.
+    features depend on the seed, the number of the tree and the number of the leaf. So predictions
+    depend only on the rows and their order, not on how the stream is divided.
 
-    Parameters that are set after the first call: `n_estimators` may not be changed; detectors and
-    the features watched are those of trees that begin later; the seed and the mean weight stay as
-    they are described above.
+    Parameters set after the first call: `n_estimators` must not change; detectors and feature
+    settings apply to trees that start later; the seed and the mean weight apply as described above.
 
-    Detectors read the answers that a tree gave before it learnt a row, and a tree that is replaced
-    at a row gives way to one that begins by learning this row. A tree begun in the background is
-    begun anew at the next warning. The share of right answers of a tree is counted from where it
-    took its place, as (right + 1) / (asked + 2).
+    Detectors read the predictions of a tree before training on a row; when a tree is replaced at a
+    row, its successor starts by training on this row. A background tree is restarted at the next
+    warning. The share of correct predictions of a tree is counted from when it took its place, as
+    (right + 1) / (asked + 2).
 
     References
     ----------
@@ -304,7 +303,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         return np.array([place.n_drifts for place in self.forest_.places])
 
     def get_n_leaves(self) -> NDArray[np.int64]:
-        """Return the number of leaves of each tree that answers.
+        """Return the number of leaves of each tree that predicts.
 
         Returns
         -------
@@ -316,12 +315,12 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         return np.array([n_leaves(tree) for tree in trees])
 
     def get_n_bytes(self) -> int:
-        """Return the memory of all trees, also of those in the background.
+        """Return the memory of all trees, including those in the background.
 
         Returns
         -------
         int
-            Bytes of the trees, and of what is formed from them while they work.
+            Bytes of the trees and of their working arrays.
         """
         check_is_fitted(self)
         trees = [tree for place in self.forest_.places for tree in place[:2] if tree is not None]
@@ -372,7 +371,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         if self.n_estimators != len(model.places):
             raise ValueError(
                 f"n_estimators={self.n_estimators}, but the forest has {len(model.places)} trees. "
-                "Their number is fixed at the first call: set it back, or begin anew with fit."
+                "Their number is fixed by the first call: restore it, or start again with fit."
             )
         nominal = read.features.is_nominal
         learn, ask = Rows.of(read.learnt, True in nominal), Rows.of(read.asked, True in nominal)

@@ -23,51 +23,49 @@ from skstream.utils._choices import is_integer
 
 
 class HoeffdingTreeClassifier(TreeLearner):
-    """A decision tree that learns row by row, and keeps no rows.
+    """Hoeffding tree: a decision tree trained row by row, without storing rows.
 
-    A leaf counts the classes, and how the features are distributed in each. From time to time it
-    asks which feature would make the purest parts, and splits if the best one is so far ahead of
-    the second that more rows would not change the order, by Hoeffding's bound, or if the two are as
-    good as equal (Domingos and Hulten 2000). Leaves answer by the majority, by naive Bayes, or by
-    what has been right more often at the leaf (Gama, Rocha and Medas 2003; Holmes, Kirkby and
-    Pfahringer 2005).
+    A leaf counts the classes and tracks the distribution of each feature within them. From time to
+    time it determines which feature would give the purest split, and splits if, by Hoeffding's
+    bound, the best one is so far ahead of the second that more rows would not change the order, or
+    if the two are practically equal (Domingos and Hulten 2000). Leaves predict the majority, use
+    naive Bayes, or whichever of the two has been right more often at the leaf (Gama, Rocha and
+    Medas 2003; Holmes, Kirkby and Pfahringer 2005).
 
     Parameters
     ----------
     criterion : {"entropy", "gini"}, default="entropy"
-        How pure a part is: by information gain, or by Gini impurity.
+        Measure of purity: information gain, or Gini impurity.
     grace_period : float, default=200
-        Weight that a leaf learns between two attempts to split.
+        Training weight at a leaf between two attempts to split.
     delta : float, default=1e-7
-        Probability of a wrong choice that is allowed at an attempt, above 0 and below 1.
+        Allowed probability of a wrong choice at an attempt, above 0 and below 1.
     tau : float, default=0.05
-        Features are as good as equal where the bound is below it.
+        Features count as equally good if the bound is below this.
     leaf_prediction : {"nba", "nb", "mc"}, default="nba"
-        How leaves answer: "mc" by their majority, "nb" by naive Bayes, "nba" by the one of the two
-        that has been right for more weight at the leaf.
+        How leaves predict: "mc" the majority class, "nb" naive Bayes, "nba" whichever of the two
+        has been right for more weight at the leaf.
     max_depth : int, default=None
         Greatest depth of a leaf; the root has depth 0. None: no limit.
     n_splits : int, default=10
         Number of thresholds tried for a numeric feature, evenly spaced over its range.
     zero_variance : {"exclude", "ignore"}, default="exclude"
-        What naive Bayes makes of a feature that has had one value only in a class at a leaf. With
-        "exclude" a row with another value is not of this class; with "ignore" the feature has no
-        vote for this class.
+        How naive Bayes treats a feature with a single value in a class at a leaf. "exclude": a row
+        with another value is not of this class; "ignore": the feature is ignored for this class.
     pre_prune : bool, default=False
-        Whether not to split is a candidate that gains nothing: then a split has to be better than
-        none by the bound (or by `tau`), so that a tree of noise stays small. Without, it only has
-        to be better than the second feature, as in MOA and River, and the tree grows faster.
+        Whether "no split" is a candidate with gain 0: then a split must be better than none by the
+        bound (or by `tau`), so a tree grown on noise stays small. Otherwise it must only be better
+        than the second feature, as in MOA and River, and the tree grows faster.
     nominal_features : sequence of str or int, default=None
-        Columns whose values are categories, by name or position, although they are numbers. Columns
-        of texts, and categorical columns of data frames, are nominal without being named. Applies
-        from the next ``fit`` on.
+        Numeric columns to treat as categories, by name or position. Text columns, and categorical
+        columns of data frames, are always nominal. Applies from the next ``fit`` on.
     max_categories : int, default=256
-        Categories that are told apart in a column; those that come when they are used up are one.
-        Applies from the next ``fit`` on.
+        Largest number of distinct categories in a column; all later ones count as one. Applies from
+        the next ``fit`` on.
     max_bytes : int, default=None
-        Memory for the tree and what is formed from it while it works. When it is used up, leaves
-        that promise little (few rows are wrong there by the majority) watch the features no more,
-        and at last no leaf is split any more. None: no limit.
+        Memory limit for the tree and its working arrays. When it is reached, unpromising leaves
+        (where the majority is wrong on few rows) stop tracking features, and finally no leaf is
+        split any more. None: no limit.
 
     Attributes
     ----------
@@ -76,7 +74,7 @@ class HoeffdingTreeClassifier(TreeLearner):
     tree_ : tuple of ndarray
         Nodes, and statistics of the leaves.
     columns_ : tuple
-        Which columns are nominal, and the codes of their categories.
+        The nominal columns, and the codes of their categories.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -85,21 +83,20 @@ class HoeffdingTreeClassifier(TreeLearner):
     See Also
     --------
     skstream.compat.from_river : River's trees as estimators.
-    skstream.ensemble.OnlineBagging : A bag of trees.
-    sklearn.tree.DecisionTreeClassifier : A tree of rows that are learnt at once.
+    skstream.ensemble.OnlineBagging : Bagging of trees.
+    sklearn.tree.DecisionTreeClassifier : A tree fitted on all rows at once.
 
     Notes
     -----
-    The numbers of a feature in a class are taken as normally distributed: a leaf keeps weight,
-    mean, variance, smallest and largest value. A nominal feature splits into one branch for each
-    category; naive Bayes counts every category once more than it has come (Laplace's rule). A
-    missing value (NaN, None) has no vote, is not learnt, and takes the branch that most rows have
-    come to, as does an unknown category.
+    Numeric features are modelled as normal within a class: a leaf keeps weight, mean, variance,
+    smallest and largest value. A nominal feature splits into one branch per category; naive Bayes
+    adds one to the count of every category (Laplace's rule). A missing value (NaN, None) is ignored
+    in training and voting, and takes the branch with most rows, as does an unknown category.
 
-    A leaf is not split where one class has more than 99 % of the weight; and only into parts of
-    which two have more than 1 %.
+    A leaf is not split if one class has more than 99 % of the weight, and only if at least two
+    parts have more than 1 %.
 
-    A row of weight w counts as w rows. Answers depend on the order of the rows, on nothing else.
+    A row of weight w counts as w rows. Predictions depend only on the rows and their order.
 
     References
     ----------
@@ -189,7 +186,7 @@ class HoeffdingTreeClassifier(TreeLearner):
         Returns
         -------
         int
-            0 where the root is a leaf.
+            0 if the root is a leaf.
         """
         check_is_fitted(self)
         return int(self.tree_.nodes[: self.tree_.counts[N_NODES], DEPTH].max())
@@ -200,7 +197,7 @@ class HoeffdingTreeClassifier(TreeLearner):
         Returns
         -------
         int
-            Bytes of the tree, and of what is formed from it while it works.
+            Bytes of the tree and of its working arrays.
         """
         check_is_fitted(self)
         return n_bytes(self.tree_)
@@ -211,14 +208,14 @@ class HoeffdingTreeClassifier(TreeLearner):
         Parameters
         ----------
         feature_names : sequence of str, default=None
-            Names of the features. None: those of the data frame that was learnt, or x0, x1, ...
+            Names of the features. None: those of the training data frame, or x0, x1, ...
         decimals : int, default=2
-            Digits of thresholds after the point; of small ones, significant digits.
+            Digits of thresholds after the point; for small ones, significant digits.
 
         Returns
         -------
         str
-            A line for each branch; behind a leaf its majority, and the weight that it has learnt.
+            A line for each branch; after a leaf its majority, and its training weight.
         """
         check_is_fitted(self)
         names = feature_names
@@ -227,8 +224,8 @@ class HoeffdingTreeClassifier(TreeLearner):
             names = getattr(self, "feature_names_in_", default)
         if len(names) != self.n_features_in_:
             raise ValueError(
-                f"feature_names has {len(names)} names, and the tree has "
-                f"{self.n_features_in_} features."
+                f"feature_names has {len(names)} names, but the tree has {self.n_features_in_} "
+                "features."
             )
         if not is_integer(decimals) or decimals < 0:
             raise ValueError(f"decimals must be a whole number of at least 0. Got {decimals!r}.")

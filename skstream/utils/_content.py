@@ -53,7 +53,7 @@ def content(value: Any, *, with_random: bool = True) -> str:
     try:
         found = reading.digest(value)
         if reading.has_objects and _Reading(with_random).digest(value) != found:
-            raise NotComparable("its content is another one each time that it is looked at")
+            raise NotComparable("its content differs each time that it is read")
     except NotComparable:
         raise
     except RecursionError as error:

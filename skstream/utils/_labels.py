@@ -56,7 +56,7 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
         labels = _from_sequence(y.to_pylist())  # to_numpy refuses what it would have to copy
     elif hasattr(y, "to_numpy"):
         if hasattr(y, "columns"):
-            raise ValueError(f"{name} is a frame, and one column is needed: pass frame['...'].")
+            raise ValueError(f"{name} is a frame, but one column is needed: pass frame['...'].")
         labels = _object_array(_without_na(y)) if _has_nulls(y) else y.to_numpy()
     else:
         labels = _from_sequence(y)
@@ -216,10 +216,10 @@ def find_classes(y: Any, name: str = "y") -> NDArray[Any]:
     classes = distinct_labels(as_labels(y, name), name)
     if len(classes) == 0:
         advice = (
-            "Name every label that may come." if name == "classes" else "Pass classes= instead."
+            "List every label that can occur." if name == "classes" else "Pass classes= instead."
         )
         raise ValueError(
-            f"{name} holds no label: it is empty, or all its labels are missing. {advice}"
+            f"{name} has no labels: it is empty, or all its labels are missing. {advice}"
         )
     return classes
 
@@ -236,8 +236,8 @@ def distinct_labels(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     if kind in "OT":
         return _distinct_objects(labels, name)
     raise TypeError(
-        f"{name} has dtype {labels.dtype}, which cannot hold class labels. Use integers, booleans "
-        f"or strings."
+        f"{name} has dtype {labels.dtype}, which cannot represent class labels. Use integers, "
+        "booleans or strings."
     )
 
 
@@ -256,8 +256,8 @@ def _whole_numbers(labels: NDArray[Any], name: str) -> NDArray[Any]:
     if not whole.all():
         value = labels[np.flatnonzero(~whole)[0]]
         raise ValueError(
-            f"{name} holds the number {value}, which is no class label: class labels stored as "
-            f"floats must be whole numbers. Fractional targets belong to regression."
+            f"{name} contains the number {value}, which is not a class label: class labels stored "
+            "as floats must be whole numbers. Fractional targets belong to regression."
         )
     if len(labels) and np.abs(labels).max() < 2**53:
         return _distinct_integers(labels.astype(np.int64)).astype(labels.dtype)
@@ -422,7 +422,7 @@ class LabelSpace:
             found = map(self._by_label.__getitem__, labels.tolist())
             return np.fromiter(found, np.int64, len(labels))
         except TypeError as error:
-            raise TypeError(f"y holds something that is no label: {error}.") from error
+            raise TypeError(f"y contains something that is not a label: {error}.") from error
 
     @cached_property
     def _table(self) -> tuple[int, int, NDArray[np.int64] | None]:
@@ -596,14 +596,14 @@ def classes_of_all(given: dict[str, NDArray[Any]]) -> NDArray[Any]:
     found = {name: classes for name, classes in found.items() if len(classes)}
     if not found:
         raise ValueError(
-            f"{' and '.join(list(given)[:2])} hold no label: there is nothing to score."
+            f"{' and '.join(list(given)[:2])} have no labels: there is nothing to score."
         )
     names = list(found)
     text = [found[name].dtype.kind in "USOT" for name in names]
     if len(set(text)) > 1:
         raise ValueError(
-            f"{names[text.index(True)]} holds strings and {names[text.index(False)]} numbers. "
-            "Labels and answers must be of one type; convert them, for example with "
+            f"{names[text.index(True)]} contains strings and {names[text.index(False)]} numbers. "
+            "Labels and predictions must have the same type; convert them, for example with "
             "astype(str)."
         )
     return joined_classes(found.values())

@@ -72,5 +72,5 @@ def refuse_masked(values: Any, name: str) -> None:
         place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
         raise ValueError(
             f"{name}[{', '.join(map(str, place))}] is masked, so it has no value. Leave such rows "
-            f"out, or fill them in first: {name}.filled(value)."
+            f"out, or fill the values first: {name}.filled(value)."
         )

@@ -59,12 +59,12 @@ def as_rows(X: Any, *, first_row: int = 0) -> Any:
     if X.ndim == 1:
         n = len(X)
         if n == 0:
-            raise ValueError(f"X holds no rows: its shape is {X.shape}.")
+            raise ValueError(f"X has no rows: its shape is {X.shape}.")
         if isinstance(X[0], Mapping):
             raise ValueError(
-                f"X holds dicts (row {first_row} is {reprlib.repr(X[0])}), and rows are numbers, "
-                "columns of a frame or single texts. Pass pandas.DataFrame(X), or what "
-                "sklearn.feature_extraction.DictVectorizer makes of X."
+                f"X contains dicts (row {first_row} is {reprlib.repr(X[0])}), but rows must be "
+                "numbers, rows of a frame or single texts. Pass pandas.DataFrame(X), or convert X "
+                "with sklearn.feature_extraction.DictVectorizer."
             )
         hint = (
             f" Pass X.reshape(1, -1) if these are the features of one row ({n} features), or "
@@ -108,7 +108,7 @@ def check_no_name_twice(names: list[Any], where: str) -> None:
         if name in places:
             raise ValueError(
                 f"Columns {places[name]} and {place} of {where} have the same name, {name!r} (the "
-                f"first column is column 0), and cannot be told apart. Rename one of them."
+                "first column is column 0). Rename one of them."
             )
         places[name] = place
 
@@ -123,8 +123,8 @@ def check_names_of_one_type(X: Any) -> None:
         place = is_text.index(not is_text[0])
         raise TypeError(
             f"Column {place} of X has the name {names[place]!r} ({type(names[place]).__name__}), "
-            f"and column 0 {names[0]!r} ({type(names[0]).__name__}). scikit-learn takes no names "
-            "of two types: make texts of all, by X.columns = X.columns.astype(str)."
+            f"and column 0 {names[0]!r} ({type(names[0]).__name__}). scikit-learn accepts no names "
+            "of two types: convert them with X.columns = X.columns.astype(str)."
         )
 
 
@@ -177,8 +177,8 @@ def _as_texts(X: NDArray[Any], first_row: int) -> NDArray[Any] | None:
     other = values[at]
     what = "is missing" if is_missing(other) else f"is of type {type(other).__name__}"
     raise ValueError(
-        f"X holds texts, but that of row {first_row + at} {what} ({reprlib.repr(other)}). "
-        "Leave such rows out, or give an empty text: X = ['' if text is missing else text ...]."
+        f"X holds texts, but that of row {first_row + at} {what} ({reprlib.repr(other)}). Leave "
+        "such rows out, or use an empty text: X = ['' if text is missing else text ...]."
     )
 
 
@@ -315,7 +315,7 @@ class Schema:
         found = Schema.of(X)
         if found.kind != self.kind:
             raise ValueError(
-                f"X is a {found.kind} in the chunk that starts at row {first_row}, and a "
+                f"X is a {found.kind} in the chunk that starts at row {first_row}, but a "
                 f"{self.kind} in the chunks before it. Use one kind throughout."
             )
         if found.width != self.width:

@@ -78,7 +78,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(
-            f"{path} cannot be written: there is no folder {target.parent}. Make it first."
+            f"{path} cannot be written: there is no folder {target.parent}. Create it first."
         )
     temporary = target.with_name(
         f".{target.stem[:_SHOWN]}.{secrets.token_hex(6)}.tmp{target.suffix[:_SHOWN]}"
@@ -185,8 +185,8 @@ def _plain_array(array: np.ndarray) -> np.ndarray:
     lost = [label for label in values if label[-1:] in ("\0", b"\0")]
     if lost:
         raise ValueError(
-            f"The label {lost[0]!r} ends in NUL, which the file would not keep: saved results hold "
-            "labels as arrays of NumPy. Use other labels."
+            f"The label {lost[0]!r} ends in NUL, which would be lost: saved results store labels "
+            "as NumPy arrays. Use other labels."
         )
     return plain
 

@@ -32,7 +32,7 @@ def _digest(seed: int, place: tuple[int | str, ...]) -> bytes:
             text = f"str:{len(part)}:{part};"
         else:
             raise TypeError(
-                f"A place is addressed by integers and strings. Got {part!r} of type "
+                f"A place must be given by integers and strings. Got {part!r} of type "
                 f"{type(part).__name__} instead."
             )
         hasher.update(text.encode())

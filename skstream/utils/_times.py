@@ -30,8 +30,8 @@ VARIABLE_UNITS = {"M": "months", "Y": "years"}
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _CONVERT = (
-    " Convert texts first, with pandas.to_datetime(..., format='%d/%m/%Y'), or, where they are "
-    "written 2020-01-31T13:30, np.asarray(..., 'datetime64[s]')."
+    " Convert texts first, with pandas.to_datetime(..., format='%d/%m/%Y'), or, if they look like "
+    "2020-01-31T13:30, np.asarray(..., 'datetime64[s]')."
 )
 
 
@@ -242,7 +242,7 @@ def wrong_arrival(
         )
     if n_given < len(given):
         at = first_row + n_given
-        return n_given, f"arrival is missing at row {at}: every row came at some time."
+        return n_given, f"arrival is missing at row {at}: every row needs an arrival time."
     return None
 
 
@@ -315,9 +315,9 @@ def check_exact(numbers: np.ndarray, given: Any, name: str) -> None:
         at = int(large.argmax())
         shown = np.asarray(numbers)[at].item() if numbers.dtype.kind in "iu" else list(given)[at]
         raise ValueError(
-            f"{name}[{at}] is {shown}: times are counted as floats, which do not tell all whole "
-            "numbers above 2**53 (epoch nanoseconds, say) from each other: subtract the first "
-            "time from all, or pass datetimes (numpy.datetime64)."
+            f"{name}[{at}] is {shown}: times are counted as floats, which cannot represent all "
+            "whole numbers above 2**53 (such as epoch nanoseconds): subtract the first time from "
+            "all, or pass datetimes (numpy.datetime64)."
         )
 
 
@@ -388,7 +388,7 @@ def _from_objects(values: np.ndarray, name: str, kinds: tuple[str, ...], wanted:
         if kind not in (None, one):
             raise ValueError(
                 f"{name} mixes {kind} (at position {first}) and {one} (at position {at}). All its "
-                "values must be of one kind."
+                "values must be of the same kind."
             )
         if kind is None:
             kind, first = one, at
@@ -520,8 +520,8 @@ def calendar_of(period: str | timedelta, zone: str | None = None) -> Calendar:
         place = None if zone is None else ZoneInfo(zone)
     except (KeyError, ValueError, OSError) as error:
         raise ValueError(
-            f"time_zone={zone!r} is no time zone that is known here. Give its name, such as "
-            "'Europe/Berlin'; on Windows they come with the package tzdata."
+            f"time_zone={zone!r} is not a known time zone. Give its name, such as 'Europe/Berlin'; "
+            "on Windows, time zones need the package tzdata."
         ) from error
     length: Any = period
     if isinstance(period, str):
@@ -529,7 +529,7 @@ def calendar_of(period: str | timedelta, zone: str | None = None) -> Calendar:
     if length is not None and length > timedelta(0):
         return Calendar(length, "", place)
     wrong = (
-        f"{period!r} is no period that a clock can count. Give a duration in {UNITS}, such as "
+        f"{period!r} is not a period that a clock can count. Give a duration in {UNITS}, such as "
         "'7D' or '12h', or a pandas alias: of the date at which periods begin, such as 'MS' (the "
         "first of a month) or 'QS' (of a quarter), or of one period, such as 'W-SUN' (weeks up to "
         "Sunday)."

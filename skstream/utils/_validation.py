@@ -143,7 +143,7 @@ def _raise_if_not_copied(model: Any, error: Exception) -> None:
         raise TypeError(
             f"{type(part).__name__} cannot be copied{place}: {type(cause).__name__}: {cause}. "
             "Models without get_params are copied by copy.deepcopy: make that possible, for "
-            "example by a __getstate__ that leaves it out, or derive it from "
+            "example with a __getstate__ that leaves it out, or derive it from "
             "sklearn.base.BaseEstimator, which has get_params."
         ) from error
 

@@ -190,7 +190,7 @@ def test_what_is_not_taken() -> None:
     with pytest.raises(ValueError, match="X contains raw texts"):
         from_capymoa(fake.NearestClassifier).fit(["up and up", "down"], ["a", "b"])
     for other in (SGDClassifier, SGDClassifier(), 3):
-        with pytest.raises(TypeError, match=r"classifier or regressor of CapyMOA is needed\. Got"):
+        with pytest.raises(TypeError, match=r"a CapyMOA classifier or regressor\. Got"):
             from_capymoa(other)
 
 

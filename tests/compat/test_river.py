@@ -210,7 +210,7 @@ def test_two_classes_of_any_name() -> None:
     expected = bare_loop(model, dicts(X.tolist()), (Y == "up").tolist())
     answers = sk.prequential_predict(model, X, y)
     assert answers.tolist() == ["yes" if answer else "no" for answer in expected]
-    with pytest.raises(sk.ModelError, match=r"learns two classes, and here are 3"):
+    with pytest.raises(sk.ModelError, match=r"supports two classes, but here are 3"):
         sk.PrequentialEvaluator("accuracy").evaluate(model, X, Y)
     bandit = model_selection.BanditClassifier(
         [grown(), grown(leaf_prediction="mc")],
@@ -423,7 +423,7 @@ def test_names() -> None:
             "EntropySampler chooses itself which labels",
         ),
         (tree.HoeffdingTreeClassifier, "instance, HoeffdingTreeClassifier()"),
-        (StandardScaler(), "of River is needed. Got StandardScaler"),
+        (StandardScaler(), "a River classifier or regressor. Got StandardScaler"),
     ],
 )
 def test_what_is_not_taken(model, message) -> None:
@@ -455,7 +455,7 @@ def test_a_warm_start_goes_on_from_what_was_learnt(name, adapt) -> None:
         )
         result = evaluator.evaluate({"m": adapt(warm)}, X[50:], Y[50:], warm_start=True)
         assert result.predictions("m", every_row=True).tolist() == expected
-    with pytest.raises(ValueError, match="has learnt nothing"):
+    with pytest.raises(ValueError, match="is untrained"):
         evaluator.evaluate(adapt(MODELS[name]), X, Y, warm_start=True)
 
 
@@ -468,7 +468,7 @@ def test_a_warm_start_of_a_regressor_and_of_two_classes() -> None:
     assert result.predictions("m", every_row=True)[0] == warm.predict_one(dicts(X[50:])[0])
     two = linear_model.LogisticRegression()
     two.learn_one({0: 1.0}, True)
-    with pytest.raises(sk.ModelError, match=r"'m'.*learns two classes, and here are 3"):
+    with pytest.raises(sk.ModelError, match=r"'m'.*supports two classes, but here are 3"):
         sk.PrequentialEvaluator("accuracy").evaluate({"m": two}, X, Y, warm_start=True)
 
 
@@ -480,7 +480,7 @@ def test_what_a_part_has_learnt_is_left_out_with_a_warning() -> None:
     X, y = np.arange(9.0)[:, None], np.array(["a", "b", "c"] * 3)
     model = sk.make_stream_pipeline(StandardScaler(), from_river(tree_))
     warm = sk.PrequentialEvaluator("accuracy")
-    with pytest.warns(UserWarning, match="HoeffdingTreeClassifier inside model 'm' has learnt, an"):
+    with pytest.warns(UserWarning, match="HoeffdingTreeClassifier inside model 'm' is fitted, but"):
         warm.evaluate({"m": model}, X, y, warm_start=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -122,7 +122,7 @@ def test_a_category_that_turns_number(engine):
     )
     later = FRAME[10:].assign(c=np.arange(10))
     with pytest.raises(
-        sk.ModelError, match=r"row 10: .*Column 'c' holds 0, a number, and in the rows"
+        sk.ModelError, match=r"row 10: .*Column 'c' holds 0, a number, but earlier rows had"
     ):
         evaluator.evaluate(MIXED, [(FRAME[:10], LABELS[:10]), (later, LABELS[10:])], classes=[0, 1])
     whole = [(FRAME[:10].astype({"c": "category"}), LABELS[:10]), (FRAME[10:], LABELS[10:])]
@@ -207,9 +207,9 @@ def test_classes_of_mixed_types_are_not_blamed_on_y():
         sk.PrequentialEvaluator().start(SGDClassifier(), classes=mixed)
     with pytest.raises(TypeError, match="The labels in classes cannot be sorted"):
         sk.prequential_predict(SGDClassifier(), rows, halves, classes=mixed)
-    with pytest.raises(ValueError, match="classes holds no label"):
+    with pytest.raises(ValueError, match="classes has no labels"):
         sk.PrequentialEvaluator().evaluate(SGDClassifier(), rows, halves, classes=[])
-    with pytest.raises(ValueError, match=r"y holds the number 0\.5"):
+    with pytest.raises(ValueError, match=r"y contains the number 0\.5"):
         sk.PrequentialEvaluator().evaluate(SGDClassifier(), rows, halves + 0.5)
 
 

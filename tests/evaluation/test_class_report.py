@@ -66,8 +66,8 @@ def test_rows_left_out_are_in_no_cell() -> None:
         result = scored(unanswered="skip")
     report = sk.class_report(result)
     assert report.matrix.sum() == 398 and not report.matrix[:, -1].any()
-    assert "without an answer" not in str(report)
-    assert "2 of the rows without an answer: wrong" in str(
+    assert "without a prediction" not in str(report)
+    assert "2 of the rows without a prediction: counted as errors" in str(
         sk.class_report(scored(unanswered="wrong"))
     )
 
@@ -100,7 +100,7 @@ def test_every_protocol(protocol: str) -> None:
 def test_what_cannot_be_is_said() -> None:
     with pytest.raises(KeyError, match="x"):
         sk.class_report(scored(unanswered="wrong"), "x")
-    with pytest.raises(ValueError, match="names none of the 400 rows"):
+    with pytest.raises(ValueError, match="selects none of the 400 rows"):
         sk.class_report(scored(unanswered="wrong"), rows=(50, 50))
     for rows in ((0, 90, 3), (7,), 100):
         with pytest.raises(ValueError, match="rows must be two numbers"):

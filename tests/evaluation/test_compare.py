@@ -198,8 +198,8 @@ def test_a_measure_is_made_of_a_function():
         ({"test": "q", "metric": "kappa"}, "'q' compares the 0/1 loss.*'kappa'.*accuracy"),
         ({"test": "wilcoxon"}, "'wilcoxon' needs several folds; this result has one"),
         ({"test": "sign"}, "'sign' needs several folds; this result has one"),
-        ({"test": "sign", "fold": 0}, "'sign' compares all folds, and fold=0"),
-        ({"test": "wilcoxon", "bin": 0}, "'wilcoxon' compares all folds, and bin=0"),
+        ({"test": "sign", "fold": 0}, "'sign' compares all folds, but fold=0"),
+        ({"test": "wilcoxon", "bin": 0}, "'wilcoxon' compares all folds, but bin=0"),
         ({"at": 0}, "at must be an integer .*Got 0"),
         ({"at": -5, "test": "q"}, "at must be an integer .*Got -5"),
         ({"at": 2.5}, "at must be an integer .*Got 2.5"),
@@ -263,7 +263,7 @@ def test_ranks_over_streams_are_those_of_one_measure():
     assert ranked.ranking == ("last", "majority")
     assert ranked.subject.endswith("at row 200, ..., at row 202, over 3 streams")
     for other in (one_run({"quality": "accuracy"}), one_run("error", forgetting="window:9")):
-        with pytest.raises(ValueError, match="same measure under the same forgetting"):
+        with pytest.raises(ValueError, match="same measure with the same forgetting"):
             first.rank(other)
     evaluator = KFoldEvaluator("error", n_folds=3, random_state=0)
     folds, *others = (evaluator.evaluate(MODELS, stream) for stream in streams)
@@ -296,7 +296,7 @@ def test_a_stream_is_ranked_once(tmp_path):
         untaped[0].rank(untaped[1], untaped[0])
     assert untaped[0].rank(*untaped[1:]).n_blocks == 2
     unknown = replace(untaped[0], details=replace(untaped[0].details, labels_read=""))
-    with pytest.warns(UserWarning, match="Result 2 of those to rank does not say of which stream"):
+    with pytest.warns(UserWarning, match="Result 2 of those to rank does not identify its stream"):
         assert untaped[1].rank(unknown).n_blocks == 2
     delayed = DelayedEvaluator("accuracy", delay=3, run=RunOptions(keep_tape=False))
     with pytest.raises(ValueError, match="of the same stream"):
@@ -314,7 +314,7 @@ def test_seeds_of_one_generator_are_one_stream():
     ranked = results[0].rank(*results[1:])
     assert ranked.n_blocks == 2
     assert "means over 2 or 3 results of the same stream" in ranked.subject
-    with pytest.raises(ValueError, match="same generator made them with other seeds"):
+    with pytest.raises(ValueError, match="same generator with other seeds"):
         results[0].rank(*results[1:3])
     other = one_run(stream=SEA(200, thresholds=(3,)), run=NO_TAPE)
     assert results[0].rank(other).n_blocks == 2
@@ -524,7 +524,7 @@ def test_log_losses_without_bounds_and_costs_are_compared_row_by_row():
     other = matrix[y[1:], (result.tape.scores["bayes"][0][1:, 0] >= 0.2).astype(int)]
     assert at_threshold.difference == pytest.approx(np.mean(decided - other))
     for metric, words in (
-        (cost(matrix, threshold="best"), "not the mean of a loss that each row has by itself"),
+        (cost(matrix, threshold="best"), "not the mean of a loss per row"),
         (cost(np.ones((3, 3)) - np.eye(3)), "is for 3 classes, and the result has 2"),
         ("auc", "is not the mean of such losses"),
     ):
@@ -548,7 +548,7 @@ def test_rows_are_compared_since_a_row_and_folds_at_one():
     for options, words in (
         ({"since": 5}, "compares values over folds"),
         ({"over_time": True}, "'wilcoxon' compares the values of all folds at one row"),
-        ({"higher_is_better": True}, "A lower value of measure 'error' is the better one"),
+        ({"higher_is_better": True}, "A lower value of measure 'error' is better"),
     ):
         with pytest.raises(ValueError, match=words):
             k_fold("error").compare(*MODELS, **options)

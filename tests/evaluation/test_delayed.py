@@ -321,7 +321,9 @@ def test_bad_times_are_named():
         evaluator.evaluate(sk.MajorityClass(), rows, y, arrival=[0, 1, 0, 3, 4], label_time=[9] * 5)
     gap = np.array(["2020-01-01", "NaT", "2020-01-03", "2020-01-04", "2020-01-05"], "datetime64[D]")
     for times in (gap, [0.0, np.nan, 2.0, 3.0, 4.0]):
-        with pytest.raises(ValueError, match="arrival is missing at row 1: every row came"):
+        with pytest.raises(
+            ValueError, match="arrival is missing at row 1: every row needs an arrival"
+        ):
             evaluator.evaluate(sk.MajorityClass(), rows, y, arrival=times, label_time=times)
     with pytest.raises(ValueError, match=r"arrival must be numbers .* Got the text 't' .*X\['t'\]"):
         evaluator.evaluate(sk.MajorityClass(), rows, y, arrival="t", label_time=[9] * 5)

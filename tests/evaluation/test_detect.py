@@ -65,7 +65,7 @@ def stream(n=130, weighted=False, seed=0):
 def monitors_of(name, monitors=MONITORS):
     """The monitors tried with an evaluator: all detectors with one, and every series with all.
 
-    Under delayed labels some also watch the first bin.
+    With delayed labels some also watch the first bin.
     """
     if name == "PrequentialEvaluator":
         return monitors

@@ -248,7 +248,7 @@ def test_a_lead_that_may_be_luck_is_said() -> None:
     said = np.full(2_000, 0.7)
     right = np.random.default_rng(0).random(2_000) < said
     luck = estimates_of(right, said, 300)  # six moments share no rows
-    assert "which estimate is closest to the truth is not known yet." in str(luck)
+    assert "it is not known yet which estimate is closest to the truth." in str(luck)
     assert ", by little)." in str(estimates_of(right, said, 90))  # twenty-two moments
     assert "6 of them share no rows, too few to rely on." in str(luck)
     assert "newest labels (accuracy)." in str(estimates_of(~right, said, 30))
@@ -274,9 +274,9 @@ GIVEN: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"metrics": "mae"}, "about numbers. A regressor says no probabilities"),
+        ({"metrics": "mae"}, "for numeric targets. A regressor has no probabilities"),
         ({"metrics": "auc"}, "'auc' is not the mean of a value that each row has by itself"),
-        ({"metrics": cost([[0, 1], [5, 0]], threshold="best")}, 'threshold that is no "best"'),
+        ({"metrics": cost([[0, 1], [5, 0]], threshold="best")}, 'threshold other than "best"'),
         ({"probabilities": None}, "There are no probabilities: pass probabilities="),
         (
             {"predictions": {"a": [0] * 4, "b": [0] * 4}, "probabilities": {"a": [0.1] * 4}},
@@ -294,7 +294,7 @@ GIVEN: dict[str, Any] = {
         ({"window": "7D"}, "window must be an integer >= 1"),
         ({"calibrate": "platt"}, "calibrate must be 'sigmoid'"),
         ({"every": 0}, r"every \(or a duration .* must be an integer >= 1"),
-        ({"every": "1D"}, "is a duration, and the times are numbers"),
+        ({"every": "1D"}, "is a duration, but the times are numbers"),
         ({"every": "1M"}, "a duration in W"),
         ({"max_wait": "3D"}, "The times are numbers: pass max_wait= such as 30"),
         ({"max_wait": 0}, "or a number above 0. Got 0"),

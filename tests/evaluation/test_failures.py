@@ -140,7 +140,7 @@ ANSWERS = [
     ([], r"row 20: predict of 1 row returned an answer of shape \(0,\)"),
     ([["a"]], r"row 20: predict of 1 row returned an answer of shape \(1, 1\)"),
     ("a", r"row 20: predict of 1 row returned an answer of shape \(\)"),
-    ([{}], r"row 20: predict returned something else: .* is no label"),
+    ([{}], r"row 20: predict returned something else: .* is not a label"),
     ([None], r'row 20: its prediction was missing \(None or NaN\)\. Pass unanswered="wrong"'),
     ([np.nan], r"row 20: its prediction was missing"),
     (np.ma.array(["a"], mask=[True]), r"row 20: its prediction was missing"),
@@ -353,7 +353,7 @@ def test_labels_that_end_in_nul_are_not_taken_for_others(tmp_path):
     for name in models:
         assert result.predictions(name, every_row=True).tolist()[1:] == y[:-1]
         assert result.scores[name]["accuracy"] == pytest.approx(1 / 19)
-    with pytest.raises(ValueError, match=r"label 'a\\x00' ends in NUL, which the file would not"):
+    with pytest.raises(ValueError, match=r"label 'a\\x00' ends in NUL, which would be lost"):
         result.save(tmp_path / "result.npz")
     # Of bytes, which no model of scikit-learn takes, too.
     y = [label.encode() for label in y]

@@ -408,7 +408,7 @@ def test_rounded_probabilities_are_scored_with_one_warning(n_classes: int) -> No
     above = shares.copy()
     above[7] = np.eye(n_classes)[0] * 1.0000001
     for table in (rounded, above):
-        with pytest.warns(UserWarning, match="off by at most 0.01 are made to sum to 1") as caught:
+        with pytest.warns(UserWarning, match="off by at most 0.01 are normalised") as caught:
             found = sk.score_predictions(
                 y, {"a": made, "b": made}, probabilities={"a": table, "b": table},
                 metrics=["log_loss", "brier", "auc"], classes=order,
@@ -452,9 +452,9 @@ def test_a_frame_of_predictions_has_a_column_for_each_model(library: str) -> Non
     one = sk.score_predictions(BINARY, frame, metrics="accuracy")
     assert one.scores == sk.score_predictions(BINARY, made, metrics="accuracy").scores
     assert list(sk.score_predictions(BINARY, frame[["b"]], metrics="accuracy").scores) == ["b"]
-    with pytest.raises(ValueError, match="y_true is a frame, and one column is needed"):
+    with pytest.raises(ValueError, match="y_true is a frame, but one column is needed"):
         sk.score_predictions(frame, BINARY)
-    with pytest.raises(ValueError, match="'m' is a frame, and one column is needed"):
+    with pytest.raises(ValueError, match="'m' is a frame, but one column is needed"):
         sk.score_predictions(BINARY, {"m": frame})
 
 
@@ -466,13 +466,16 @@ BINARY = ["no", "yes", "no", "yes"]
     [
         (
             {"predictions": ["no", "Yes", "no", "no"]},
-            "'Yes' is predicted, and 'yes' is a label: write them alike",
+            "'Yes' is predicted, but 'yes' is a label: use the same spelling",
         ),
         (
             {"predictions": ["no", "Yes", "no", "no"], "classes": ["no", "yes"]},
             "Row 1 has the prediction of 'model' 'Yes'",
         ),
-        ({"predictions": [0, 1, 0, 0]}, "y_true holds strings and predictions of 'model' numbers"),
+        (
+            {"predictions": [0, 1, 0, 0]},
+            "y_true contains strings and predictions of 'model' numbers",
+        ),
         ({"predictions": [0, 1, 0, 0], "classes": ["no", "yes"]}, "use the same type for both"),
         ({"predictions": ["no", None, "no", "no"]}, "Row 1 has no prediction of 'model'"),
         ({"predictions": ["no"] * 3}, "same number of rows"),
@@ -488,7 +491,7 @@ BINARY = ["no", "yes", "no", "yes"]
         ),
         (
             {"probabilities": np.full((4, 2), 0.52), "metrics": "auc"},
-            "with the sum 1. Where they are only rounded, pass a larger tolerance=",
+            "with the sum 1. If they are only rounded, pass a larger tolerance=",
         ),
         *(
             ({"predictions": None, "probabilities": p, "metrics": "accuracy"}, message)
@@ -501,7 +504,7 @@ BINARY = ["no", "yes", "no", "yes"]
             )
         ),
         *(
-            ({"predictions": made, "probabilities": p}, r"are needed, and these are times \(")
+            ({"predictions": made, "probabilities": p}, r"are needed, but these are times \(")
             for made in (BINARY, None)
             for days in (np.arange(4).astype("M8[D]"), np.arange(4).astype("m8[s]"))
             for p in (days, np.column_stack([days, days]), {"model": {"yes": days}})
@@ -514,11 +517,11 @@ BINARY = ["no", "yes", "no", "yes"]
         ),
         (
             {"probabilities": {"model": {"maybe": [0.5] * 4}}, "classes": ["no", "yes"]},
-            "'maybe', which is none of the classes",
+            "'maybe', which is not one of the classes",
         ),
         (
             {"predictions": None, "probabilities": {"yes": [0.5] * 4}},
-            "Name the model of these columns",
+            "Also name the model of these columns",
         ),
         (
             {"predictions": {"a": BINARY}, "probabilities": {"other": [0.5] * 4}},
@@ -526,7 +529,7 @@ BINARY = ["no", "yes", "no", "yes"]
         ),
         (
             {"predictions": None, "probabilities": {"no": [0.5] * 4, "yes": [0.5] * 4}},
-            "Name the model of these columns",
+            "Also name the model of these columns",
         ),
         ({"predictions": {"a": BINARY}, "probabilities": [0.5] * 4}, "as a dict by model"),
         ({"metrics": "auc"}, "'auc' needs probabilities: pass probabilities="),
@@ -541,15 +544,15 @@ BINARY = ["no", "yes", "no", "yes"]
         ({"arrival": [1, 3, None, 4]}, "arrival is missing at row 2"),
         ({"arrival": ["1", "2", "3", "4"]}, "Convert texts first"),
         ({"arrival": [1, 2, 3, 4], "label_time": [1, 1, 3, 4]}, r"label_time\[1\] is 1, before"),
-        ({"arrival": [1, 2, 3, 4], "label_time": [1, None, 3, 4]}, "Row 1 has a label and no"),
+        ({"arrival": [1, 2, 3, 4], "label_time": [1, None, 3, 4]}, "Row 1 has a label but no"),
         (
             {"arrival": [1, 2, 3, 4], "label_time": np.full(4, "2024-01-01", "M8[s]")},
-            "arrival holds numbers, and label_time datetimes",
+            "arrival contains numbers, but label_time datetimes",
         ),
         ({"sample_weight": [1, 1, -1, 1]}, "sample_weight of row 2"),
         (
             {"y_true": [0.5, 1.0, 2.0, 3.0], "predictions": [1.0] * 4, "unanswered": "wrong"},
-            "about classes",
+            "for classification",
         ),
     ],
 )
@@ -641,12 +644,12 @@ def different_rows() -> tuple[np.ndarray, dict[str, Any]]:
     return y, made
 
 
-@pytest.mark.filterwarnings("ignore:The models have predictions of different rows")
+@pytest.mark.filterwarnings("ignore:The models have predictions for different rows")
 def test_scores_of_different_rows_have_no_winner_without_a_word(tmp_path: Path) -> None:
     """Wherever the scores stand: printed, as a page, and as tables of papers."""
     y, made = different_rows()
     result = sk.score_predictions(y, made, unanswered="skip")
-    said = "The models have predictions of different rows ('a' of 400 rows, 'b' of 273 rows)"
+    said = "The models have predictions for different rows ('a' of 400 rows, 'b' of 273 rows)"
     assert said in str(result)
     assert f"1.0000. {said}" in answer(result).headline
     assert said in result.to_markdown().replace("\\", "")

@@ -119,7 +119,7 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
     y = np.array(stream.y, dtype=object)
     y[20:180:4] = None
     models = {"sgd": SGDClassifier(), "majority": sk.MajorityClass()}
-    line = "40 rows without a label: neither learnt nor scored"
+    line = "40 rows without a label: neither scored nor used for training"
     for n_jobs, batch_size in ((None, 1), (2, 1), (None, 7)):
         evaluator = sk.PrequentialEvaluator(
             "accuracy",
@@ -143,7 +143,7 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
     assert run.result().n_unlabelled == 0
     run.update(stream.X[50:], targets[50:])
     result = run.result()
-    assert "1 row without a label: neither learnt nor scored" in str(result)
+    assert "1 row without a label: neither scored nor used for training" in str(result)
     assert result.rescore("mse").n_unlabelled == 1
 
 

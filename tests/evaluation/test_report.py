@@ -284,8 +284,8 @@ def test_what_was_warned_of_is_on_the_page(tmp_path: Path) -> None:
         )
     page = Page(text_of(result, tmp_path))
     assert page.texts[""][-2:] == [
-        "No model can be called best: kappa of last, majority is undefined (NaN), as where its "
-        "baseline makes no error.",
+        "No model can be called best: kappa of last, majority is undefined (NaN), for example "
+        "because its baseline makes no error.",
         "Not compared: last, majority (no score).",
     ]
     assert page.texts["Warnings and remarks"][0].startswith("Undefined at the last row")
@@ -309,7 +309,7 @@ def test_settings_models_versions_and_the_stream_are_there(tmp_path: Path) -> No
     share = np.mean(np.asarray(STREAM.y) == STREAM.classes[0])
     assert stream["classes"].startswith(f"{STREAM.classes[0]} {share:.2%}, ")
     same = np.mean(np.asarray(STREAM.y)[1:] == np.asarray(STREAM.y)[:-1])
-    assert stream["labels equal to the one before"] == f"{same:.2%}"
+    assert stream["labels equal to the previous one"] == f"{same:.2%}"
     assert stream["checksum of labels"] == result.details.record["stream"]["checksums"]["labels"][0]
 
 
@@ -415,7 +415,7 @@ def test_digits_are_a_whole_number(digits: Any) -> None:
 
 @pytest.mark.parametrize("label", ["a}b", "50%", "a\\b", "tab#1", "a~b", "", "a\nb"])
 def test_a_label_that_latex_cannot_read_is_refused(label: str) -> None:
-    with pytest.raises(ValueError, match="label may have letters"):
+    with pytest.raises(ValueError, match="label may have only letters"):
         plain().to_latex(label=label)
 
 
@@ -461,7 +461,7 @@ def test_a_deviation_that_would_be_written_as_0_has_one_more_digit() -> None:
 def test_it_is_said_how_much_each_copy_learns(strategy: Any, share: str, tmp_path: Path) -> None:
     evaluator = sk.KFoldEvaluator("accuracy", n_folds=4, strategy=strategy, random_state=0)
     result = evaluator.evaluate(MODELS, STREAM)
-    said = f"{strategy}: each copy learns {share} of the rows"
+    said = f"{strategy}: each copy is trained on {share} of the rows"
     assert str(result).splitlines()[1].startswith(f"4 folds, {said}")
     assert said in result._repr_html_()
     assert any(said in text for text in Page(text_of(result, tmp_path)).texts[""])
@@ -515,7 +515,7 @@ def test_without_matplotlib_the_page_says_so(no_pictures, tmp_path, monkeypatch)
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = unbroken()
-    with pytest.warns(match=r'The report has no pictures.*pip install "skstream\[plot\]"'):
+    with pytest.warns(match=r'The report has no plots.*pip install "skstream\[plot\]"'):
         text = text_of(result, tmp_path, also=[sk.score_slices(result, ["a", "b"] * 150)])
     assert "matplotlib was not installed" in text
     check_numbers(Page(text), result)

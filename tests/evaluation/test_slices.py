@@ -541,12 +541,12 @@ def test_bad_input() -> None:
     data = log(60)
     result = sk.score_predictions(data["y"], data["models"], metrics="accuracy")
     for column, options, error, words in [
-        (["a"] * 59, {}, ValueError, "slices has 59 values, and the stream has 60 rows"),
+        (["a"] * 59, {}, ValueError, "slices has 59 values, but the stream has 60 rows"),
         ({"c": ["a"] * 61}, {}, ValueError, r"slices\['c'\] has 61 values"),
         ("country", {}, TypeError, r"log.column\('country'\)"),
         ({}, {}, ValueError, "no column"),
         ([["a"]] * 60, {}, ValueError, "one-dimensional"),
-        (objects([[1], [2]] * 30), {}, TypeError, "slices cannot be told apart"),
+        (objects([[1], [2]] * 30), {}, TypeError, "slices cannot be compared"),
         (["a"] * 60, {"max_slices": 0}, ValueError, "max_slices"),
         (["a"] * 60, {"n_quantiles": 1}, ValueError, "n_quantiles"),
         (["a"] * 60, {"alpha": 2}, ValueError, "alpha"),

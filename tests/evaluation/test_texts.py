@@ -122,7 +122,7 @@ def test_shuffled_texts_keep_their_labels():
 @pytest.mark.parametrize("first", [0, 5])
 def test_a_missing_text_is_named_with_its_row(gap, first):
     texts = [*TEXTS[:7], gap, *TEXTS[8:]]
-    message = rf"that of row 7 is missing \({gap}\).*give an empty text"
+    message = rf"that of row 7 is missing \({gap}\).*use an empty text"
     chunks = [(texts[:first], y[:first]), (texts[first:], y[first:])][first == 0 :]
     with pytest.raises(ValueError, match=message):
         sk.PrequentialEvaluator("accuracy").evaluate(NB, chunks, classes=[0, 1])
@@ -139,7 +139,7 @@ def test_other_rows_among_texts_are_refused():
     with pytest.raises(ValueError, match=r"that of row 1 is of type int \(3\)"):
         evaluator.evaluate(NB, ["win", 3], [0, 1])
     chunks = [(TEXTS[:5], y[:5]), (np.zeros((2, 3)), y[5:7])]
-    with pytest.raises(ValueError, match="array in the chunk that starts at row 5, and a one-dim"):
+    with pytest.raises(ValueError, match="array in the chunk that starts at row 5, but a one-dim"):
         evaluator.evaluate(NB, chunks, classes=[0, 1])
     with pytest.raises(ValueError, match="one-dimensional array of texts in the chunk that starts"):
         evaluator.evaluate(sk.Persistent(), [chunks[1], chunks[0]], classes=[0, 1])

@@ -112,9 +112,9 @@ def test_a_result_is_verified_from_its_file_with_rows_of_any_source(saved):
     found = verify(result, models(), X, y)
     assert found.identical
     said = "Seconds, sizes and paths are not compared."
-    assert str(found) == f"identical: 798 answers and the curves of 2 models. {said}"
+    assert str(found) == f"identical: 798 predictions and the curves of 2 models. {said}"
     assert str(verify(result, {"sgd": SGDClassifier()}, X, y)).startswith(
-        "identical: 399 answers and the curves of 1 model."
+        "identical: 399 predictions and the curves of 1 model."
     )
     with pytest.raises(ValueError, match=r"no model 'tree'; it has sgd, bayes"):
         verify(result, {"tree": SGDClassifier()}, X, y)

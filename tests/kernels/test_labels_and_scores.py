@@ -195,7 +195,7 @@ def test_rounded_probabilities_are_made_to_sum_to_one(dtype: type) -> None:
     above[7] = [1.0000001, -0.0005, 0.0]
     above[8] = np.nan
     for table in (rounded, above):
-        with pytest.warns(UserWarning, match="made to sum to one"):
+        with pytest.warns(UserWarning, match="they are normalised"):
             answers = with_scores(np.zeros(50), table, task)[:, 1:]
         given = ~np.isnan(table).any(axis=1)
         assert np.isnan(answers[~given]).all()

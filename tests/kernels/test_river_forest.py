@@ -268,7 +268,7 @@ def test_rows_that_river_takes_otherwise_are_left_to_it(rng: np.random.Generator
     kernel.run(make_block(X, y, "prequential", rng))
     for rows, weight, reason in (
         (np.where(X > 0.9, np.nan, X), None, "NaN|missing|infinity"),
-        (X, rng.random(9), "no whole numbers"),
+        (X, rng.random(9), "fractional weights"),
         (X > 0.5, None, "floats and integers"),
         (pd.DataFrame(X, columns=[7, 5]), None, "numbers for names"),
         ((10 * X).astype(int), None, "whole numbers before"),

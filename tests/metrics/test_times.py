@@ -226,7 +226,7 @@ def test_bad_times_are_said() -> None:
     with pytest.raises(ValueError, match="times of arrival= are numbers: pass datetimes"):
         curves_of(rows, "accuracy", classes, "cumulative", record_every="1D")
     rows.time = np.array(["0001-01-01", *["9999-01-01"] * 9], dtype="M8[us]")
-    with pytest.raises(ValueError, match="choose a longer one"):
+    with pytest.raises(ValueError, match="choose a longer period"):
         curves_of(rows, "accuracy", classes, "cumulative", record_every="1ms")
     rows = labels(10, MANY)
     rows.weight = np.ones(10)

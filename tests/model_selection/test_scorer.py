@@ -262,11 +262,11 @@ def test_a_plain_pipeline_goes_on_with_its_fitted_steps():
     ("model", "message"),
     [
         (RandomForestClassifier(2), "RandomForestClassifier cannot learn from a stream"),
-        (make_pipeline(PCA(2), SGD), "Step 'pca': PCA cannot learn row by row"),
+        (make_pipeline(PCA(2), SGD), "Step 'pca': PCA cannot be trained row by row"),
         (make_pipeline(StandardScaler(), RandomForestClassifier(2)), "Step 'randomforest"),
         (
             make_pipeline(ColumnTransformer([("p", PCA(1), [0, 1])]), SGD),
-            "Step 'columntransformer__p': PCA cannot learn row by row",
+            "Step 'columntransformer__p': PCA cannot be trained row by row",
         ),
     ],
 )
@@ -279,7 +279,7 @@ def test_models_that_cannot_go_on(model, message):
 def test_other_mistakes_with_fitted_models():
     scorer = prequential_scorer("accuracy")
     for model in (SGD, sk.make_stream_pipeline(StandardScaler(), SGD)):
-        with pytest.raises(ValueError, match="has learnt nothing: call fit first"):
+        with pytest.raises(ValueError, match="is not fitted: call fit first"):
             scorer(model, X, Y)
     fitted = clone(SGD).fit(X[:N], Y[:N])
     with pytest.raises(ValueError, match="needs y"):
@@ -287,7 +287,7 @@ def test_other_mistakes_with_fitted_models():
     with pytest.raises(ValueError, match="Test row 2 has no label"):
         scorer(fitted, X[:3], ["UP", "DOWN", None])
     labels = np.r_[Y[:5], ["LEVEL"]]
-    message = "not learnt the label of test row 5, 'LEVEL', which is not among .* longer warm-up"
+    message = "not know the label of test row 5, 'LEVEL', which is not among .* longer warm-up"
     with pytest.raises(ValueError, match=message):
         scorer(fitted, X[:6], labels)
 
@@ -297,13 +297,13 @@ def test_other_mistakes_with_fitted_models():
     [
         (("acuracy",), ValueError, "Did you mean 'accuracy'"),
         (("hinge",), ValueError, "probabilities"),
-        (("kappa_se",), ValueError, "does not say how good a model is"),
+        (("kappa_se",), ValueError, "has no better direction"),
         ((["accuracy"],), TypeError, "a dict of scorers"),
         (({"a": "accuracy"},), TypeError, "a dict of scorers"),
-        ((None,), TypeError, "one number, by one measure"),
+        ((None,), TypeError, "one number, for one measure"),
         ((3,), TypeError, "Got 3 of type int"),
         (("accuracy", "fadign:0.9"), ValueError, "forgetting"),
-        (("accuracy", ["cumulative", "adwin"]), TypeError, "one mechanism of forgetting"),
+        (("accuracy", ["cumulative", "adwin"]), TypeError, "one forgetting mechanism"),
         (("accuracy", "cumulative", 0), ValueError, "'batch_size' parameter"),
         (("accuracy", "cumulative", 1, "fast"), ValueError, "'kernels' parameter"),
     ],
@@ -393,7 +393,7 @@ def test_what_is_no_splitter_is_refused(cv, message):
 def test_splitters_get_what_routing_would_give_them():
     splitter, times = ExpandingWindowSplit(9.0, test_size=5.0), np.arange(240.0)
     assert check_time_order(splitter, X, times=times) is splitter
-    with pytest.raises(ValueError, match="but cv holds its splits already"):
+    with pytest.raises(ValueError, match="but cv already contains its splits"):
         check_time_order([([0], [1])], X, times=times)
     with pytest.raises(TypeError, match=r"PrequentialSplit\.split.* unexpected .*'times'"):
         check_time_order(PrequentialSplit(50), X, times=times)
@@ -402,8 +402,8 @@ def test_splitters_get_what_routing_would_give_them():
 @pytest.mark.parametrize(
     ("train", "test", "message"),
     [
-        ([0, 1, 2], [2, 3], "trains on row 2 and tests it too"),
-        ([0, 1, 2, 3], [2, 3], "trains on row 2 and 1 more and tests it too"),
+        ([0, 1, 2], [2, 3], "trains on row 2 and also tests it"),
+        ([0, 1, 2, 3], [2, 3], "trains on row 2 and 1 more and also tests it"),
         ([-1], [5], "tests row 5 and trains on 1 rows? that comes? after it"),
         ([0], [5, 5, 6], "tests row 5 more than once"),
     ],
@@ -427,7 +427,9 @@ def test_folds_that_train_on_the_future_are_told_once(rows, folds):
     assert len({str(one.message) for one in w}) == len(w)
     for cv in (PrequentialSplit(N), TimeSeriesSplit(3)):
         cross_validate(SGD, data, Y, cv=cv, scoring=scorer, return_train_score=True)
-    with pytest.warns(FutureLeakWarning, match=r"The split trains on row 0 and 79 more and tests"):
+    with pytest.warns(
+        FutureLeakWarning, match=r"The split trains on row 0 and 79 more and also tests"
+    ):
         cross_validate(SGD, data, Y, cv=[(range(100), range(80))], scoring=scorer)
     fresh = prequential_scorer("accuracy")
     with pytest.warns(FutureLeakWarning, match="The split tests row"):

@@ -398,7 +398,7 @@ def test_metadata_reach_the_splitter_without_a_request():
             {"times": DAYS, "train_size": "1D", "gap": 0, "test_size": "-1D"},
             "test_size must be a duration",
         ),
-        ({"times": range(40), "train_size": "1D"}, "train_size must be a number, as the times"),
+        ({"times": range(40), "train_size": "1D"}, "train_size must be a number, like the times"),
         ({"times": range(40), "train_size": np.nan}, "train_size must be more than 0, and finite"),
         ({"times": [*range(39), None]}, r"times\[39\] is nan: every row needs a time"),
         ({"times": "when"}, "times='when' names a column, but X has no column names"),
@@ -428,7 +428,7 @@ def test_other_mistakes_with_windows(make):
         make(5, test_size=5, times="when").get_n_splits()
     hole = np.r_[np.arange(10), np.arange(100, 110)]
     assert len(list(ExpandingWindowSplit(5, test_size=5, times=hole).split(hole))) == 3
-    with pytest.raises(ValueError, match=r"Split 1, .* at 100, .* its training window holds none"):
+    with pytest.raises(ValueError, match=r"Split 1, .* at 100, .* its training window is empty"):
         list(SlidingWindowSplit(5, test_size=5, times=hole).split(hole))
 
 

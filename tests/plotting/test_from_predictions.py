@@ -50,8 +50,8 @@ def test_several_models_by_name_or_one_without() -> None:
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        (np.array([0.0, 0.7, 0.4]), r"y_pred holds probabilities \(0.7 in row 1\), .* >= 0.5"),
-        ({"a": np.array([0.2, 0.7, 0.4])}, r"y_pred a holds probabilities"),
+        (np.array([0.0, 0.7, 0.4]), r"y_pred contains probabilities \(0.7 in row 1\), .* >= 0.5"),
+        ({"a": np.array([0.2, 0.7, 0.4])}, r"y_pred a contains probabilities"),
         (np.array([[0.2, 0.8]] * 3), r"probabilities \(2 in a row\).* classes\[p.argmax"),
     ],
 )
@@ -97,14 +97,14 @@ def test_floats_are_targets_where_the_measure_does_not_say_otherwise(metric: Any
 def test_a_measure_of_classification_makes_floats_labels() -> None:
     display = PrequentialDisplay.from_predictions([1.0, 2.0], [1.0, 1.0], "accuracy")
     assert last(display, "model") == 0.5
-    with pytest.raises(ValueError, match=r"3\.5, which is no class label"):
+    with pytest.raises(ValueError, match=r"3\.5, which is not a class label"):
         PrequentialDisplay.from_predictions([3, 5], [3.5, 5], "accuracy")
 
 
 def test_targets_must_be_numbers() -> None:
     with pytest.raises(ValueError, match="y_pred holds nan in row 1: a number is missing"):
         PrequentialDisplay.from_predictions([1.5, 2.0], [1.0, np.nan])
-    with pytest.raises(ValueError, match="y_true must hold numbers"):
+    with pytest.raises(ValueError, match="y_true must contain numbers"):
         PrequentialDisplay.from_predictions(["a", "b"], ["a", "b"], "mae")
 
 

@@ -546,9 +546,9 @@ def test_bins_that_are_not_there_are_refused(delayed: Any, bins: Any) -> None:
 def test_costs_are_plain_axes_in_plain_words(delayed: Any) -> None:
     drawn = delayed.plot(kind="costs")
     assert [ax.get_title("left") for ax in drawn.axes_] == [
-        "Answers while waiting, in the last 100 events",
-        "Answers while waiting, kept in memory",
-        "Answers while waiting, per labelled row",
+        "Predictions while waiting, in the last 100 events",
+        "Predictions while waiting, kept in memory",
+        "Predictions while waiting, per labelled row",
     ]
     for ax in drawn.axes_:
         assert ax.get_yscale() == "linear"

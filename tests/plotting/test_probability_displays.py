@@ -160,9 +160,11 @@ def test_what_cannot_be_shown_is_said(result) -> None:
         ReliabilityDisplay.from_result(result, n_panels=0)
     with pytest.raises(ValueError, match="label='LEFT' is not among the classes"):
         ReliabilityDisplay.from_result(result, label="LEFT")
-    with pytest.raises(ValueError, match=r"holds \[-0.5, 1.5\] in row 1; probabilities in"):
+    with pytest.raises(
+        ValueError, match=r"holds \[-0.5, 1.5\] in row 1; expected probabilities in"
+    ):
         ReliabilityDisplay.from_predictions([0, 1], [0.5, 1.5])
-    with pytest.raises(ValueError, match="has 3 columns, and there are 2 classes"):
+    with pytest.raises(ValueError, match="has 3 columns, but there are 2 classes"):
         ReliabilityDisplay.from_predictions([0, 1], np.full((2, 3), 1 / 3))
 
 

@@ -120,7 +120,9 @@ def test_a_time_zone_lost_midway_is_an_error(library: str, pd: Any) -> None:
         features = DatetimeFeatures().fit(first)
         features.partial_fit(first).transform(first)
         for method in (features.partial_fit, features.transform):
-            with pytest.raises(ValueError, match=r"Column 'paid' holds dates with.* of two clocks"):
+            with pytest.raises(
+                ValueError, match=r"Column 'paid' holds dates with.* hours are not comparable"
+            ):
                 method(then)
 
 
@@ -155,15 +157,15 @@ def test_numbers_among_dates_are_refused_and_dates_among_numbers(dates: Any, num
         fitted = DatetimeFeatures().fit(first)
         fitted.partial_fit(first[1:]).transform(first)
         for method in (fitted.partial_fit, fitted.transform):
-            with pytest.raises(ValueError, match=f"^Column 0 holds .* in row 0 .* row {said}"):
+            with pytest.raises(ValueError, match=f"^Column 0 holds .* in row 0 .* row had {said}"):
                 method(then)
             with pytest.raises(
-                ValueError, match=f"^Column 0 holds (?!.*in row).*, and the first row {said}"
+                ValueError, match=f"^Column 0 holds (?!.*in row).*, but the first row had {said}"
             ):
                 method(then[:1])
     mixed = np.concatenate([dates.astype("M8[us]").astype(object), numbers.astype(object)])
     with pytest.raises(
-        ValueError, match=r"Column 0 holds .* in row 3 of these rows, and the first"
+        ValueError, match=r"Column 0 holds .* in row 3 of these rows, but the first"
     ):
         DatetimeFeatures().fit(mixed)
     # What is missing in the first row is neither.
@@ -178,7 +180,9 @@ def test_a_date_column_that_turns_into_numbers_is_named_with_its_row(engine: Any
         model, classes=[0, 1]
     )
     run.update(dates, [0, 1] * 10)
-    with pytest.raises(ModelError, match=r"row 20: ValueError: Column 'd' holds 0, and the first"):
+    with pytest.raises(
+        ModelError, match=r"row 20: ValueError: Column 'd' holds 0, but the first row had"
+    ):
         run.update(pd.DataFrame({"d": np.arange(20)}), [0, 1] * 10)
 
 

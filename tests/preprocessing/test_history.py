@@ -198,7 +198,7 @@ def test_a_failing_model_leaves_the_history_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("transformer", "message"),
     [
-        (LagFeatures("x"), "columns has the name 'x', but the rows came without names"),
+        (LagFeatures("x"), "columns has the name 'x', but the rows have no column names"),
         (LagFeatures(3), "columns has the position 3, but the rows have 3 columns"),
         (LagFeatures([]), "columns is empty"),
         (LagFeatures(), "Column 0 holds 'a' in row 0"),
@@ -250,7 +250,7 @@ def test_columns_key_and_time_belong_to_what_was_learnt(changed, by_kernel):
     rolling.set_params(**changed)
     (name,) = changed
     for call in (rolling.transform, rolling.partial_fit, rolling.partial_fit_transform):
-        with pytest.raises(ValueError, match=f"{name}=.* was set after rows had been learnt with"):
+        with pytest.raises(ValueError, match=f"{name}=.* was set after training with"):
             call(X)
     assert rolling.fit(X).transform(X) is not None
 

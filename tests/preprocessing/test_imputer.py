@@ -90,7 +90,7 @@ def test_dates_and_durations_are_no_numbers(form: str) -> None:
         if form == "pandas, numbers":
             X["1"] = [1.0, 2.0]
     with pytest.raises(
-        TypeError, match=r"Column '?0'? holds .* in row 0 .* of numbers\. Use"
+        TypeError, match=r"Column '?0'? holds .* in row 0 .* needs numbers\. Use"
     ) as told:
         StreamImputer().fit(X)
     assert "DType" not in str(told.value)
@@ -108,7 +108,7 @@ def test_dates_of_polars_are_no_numbers(pl: Any) -> None:
     frame = pl.DataFrame({"amount": [1.0, 2.0], "day": [None, date(2026, 3, 1)]})
     for X in (frame, frame[["day"]]):
         with pytest.raises(
-            TypeError, match=r"Column 'day' holds .* in row 1 .* mean is of numbers"
+            TypeError, match=r"Column 'day' holds .* in row 1 .* mean needs numbers"
         ):
             StreamImputer().fit(X)
     with pytest.raises(TypeError, match="dates or durations, all missing"):
@@ -140,7 +140,7 @@ def test_a_strategy_cannot_go_on_from_another_one(strategy: str) -> None:
     imputer = StreamImputer("last").fit([[1.0]]).set_params(strategy=strategy)
     assert make_transform_kernel(imputer, Task(np.arange(2))) is None
     for call in (imputer.partial_fit, imputer.transform):
-        with pytest.raises(ValueError, match=f"strategy='{strategy}' was set after rows"):
+        with pytest.raises(ValueError, match=f"strategy='{strategy}' was set after training"):
             call([[2.0]])
     assert imputer.set_params(strategy="last").transform([[np.nan]]).item() == 1.0
     imputer.set_params(strategy=strategy)
@@ -154,7 +154,7 @@ def test_a_strategy_cannot_go_on_from_another_one(strategy: str) -> None:
 def test_a_column_that_changes_its_type_is_refused(strategy: str, pd: Any) -> None:
     rows = pd.DataFrame({"city": ["Bonn", None, "Ulm", 53111], "n": [1, 2.5, True, 4]})
     imputer = StreamImputer(strategy)
-    said = "Column 'city' holds 53111 in row {} of these rows, a number, and in the rows before '"
+    said = "Column 'city' holds 53111 in row {} of these rows, a number, but earlier rows had '"
     with pytest.raises(ValueError, match=said.format(3)):
         imputer.fit(rows)
     imputer.fit(rows[:2])

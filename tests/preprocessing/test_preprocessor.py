@@ -131,7 +131,7 @@ NO_KINDS = [
     (np.zeros((2, 2)), {}, "X is a ndarray, but the kinds of columns are chosen"),
     (FRAME[:0], {}, r"X has no rows.* Pass the first rows of the stream"),
     (FRAME[["waited"]], {}, "No column is left"),
-    (FRAME, {"zip": "category"}, r"kinds names \['zip'\], which X has not"),
+    (FRAME, {"zip": "category"}, r"kinds names \['zip'\], which X does not have"),
     (FRAME, {"note": "word"}, r"kinds has .*'word'.* A kind is one of 'number'"),
     (TWICE, {}, "Columns 0 and 1 of X have the same name, 'a'"),
     *(

@@ -130,7 +130,7 @@ def test_errors_say_what_to_do() -> None:
     encoder = TargetEncoder().fit(WORDS, list("xyxyxy"))
     with pytest.raises(ValueError, match=r"label 'z' of row 1 is not among the classes \['x', 'y'"):
         encoder.partial_fit(WORDS[:2], ["x", "z"])
-    with pytest.raises(ValueError, match=r"Column 0 holds 3, a number, and .* before 'a', a text"):
+    with pytest.raises(ValueError, match=r"Column 0 holds 3, a number, but .* 'a', a text"):
         encoder.partial_fit(np.array([[3]], dtype=object), ["x"])
     with pytest.raises(ValueError, match="X has 2 rows, but y has 1"):
         encoder.partial_fit(WORDS[:2], ["x"])

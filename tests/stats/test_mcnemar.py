@@ -150,9 +150,14 @@ def test_a_refused_block_leaves_no_trace() -> None:
 @pytest.mark.parametrize(
     ("y", "a", "b", "message"),
     [
-        ([0, 1], ["0", "1"], [0, 1], "y_pred_a holds strings and y_true numbers"),
-        (["0", "1"], ["0", "1"], [0, 1], "y_true holds strings and y_pred_b numbers"),
-        ([0, 1], [0, 1], [0.2, 0.9], r"y_pred_b holds the number 0\.2, which is no class label"),
+        ([0, 1], ["0", "1"], [0, 1], "y_pred_a contains strings and y_true numbers"),
+        (["0", "1"], ["0", "1"], [0, 1], "y_true contains strings and y_pred_b numbers"),
+        (
+            [0, 1],
+            [0, 1],
+            [0.2, 0.9],
+            r"y_pred_b contains the number 0\.2, which is not a class label",
+        ),
         ([0, 1], [[0.8, 0.2], [0.1, 0.9]], [0, 1], "a must be one-dimensional"),
         ([None, None], [None, None], [1, 1], r"y_true\[0\] is None: a label is missing"),
         ([0, 1], [0, None], [0, 1], r"a\[1\] is None: a label is missing"),

@@ -248,7 +248,7 @@ def test_rows_that_do_not_fit_are_named(tmp_path, header, line, message):
         ("@attribute x\n@data\n", r"line 1: '@attribute x' does not declare a name and a type"),
         ("@attribute x float\n@data\n", r"line 1: 'x' has the type 'float'; known are"),
         ("@attribute x {a,,b}\n@data\n", r"line 1: the values of 'x' contain an empty one"),
-        ("@attribute x {a,b,a}\n@data\n", r"line 1: the values of 'x' hold .* one twice"),
+        ("@attribute x {a,b,a}\n@data\n", r"line 1: the values of 'x' contain .* duplicate"),
         ("@attribute 'x real\n@data\n", r"line 1: .* does not declare a name"),
         ("@attribute x relational\n@data\n", r"line 1: 'x' has the type 'relational'"),
         ("@attribute x real\n@attribute x real\n@data\n", "Columns 0 and 1 of .* same name, 'x'"),

@@ -90,7 +90,7 @@ def test_names_of_columns_are_not_hashed_in_the_place_of_texts(engine, column, p
         step = ColumnTransformer([("words", step, column)])
     model = make_stream_pipeline(step, MultinomialNB())
     evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
-    with pytest.raises(ValueError, match=r"names of the columns alone.*'text'\)\]"):
+    with pytest.raises(ValueError, match=r"only its column names.*'text'\)\]"):
         evaluator.evaluate(model, frame, [1, 0, 1, 0])
     with pytest.raises(TypeError, match=r"HashingVectorizer takes texts or dicts"):
         model.partial_fit(frame[:1], [1], classes=[0, 1])
@@ -206,7 +206,7 @@ def chunks_with(second):
         ((X[4:], Y[3:]), ValueError, "starts at row 4 has 6 rows, but y has 7 labels"),
         ((X[4:], Y[4:]), ValueError, "The keys of meta change at row 4: .* instead of .'arrival'"),
         ((X[4:], None), ValueError, "Chunk 1 of the stream has y=None"),
-        ((sparse.csr_array(X[4:]), Y[4:]), ValueError, "X is a sparse matrix .*row 4, and a dense"),
+        ((sparse.csr_array(X[4:]), Y[4:]), ValueError, "X is a sparse matrix .*row 4, but a dense"),
         ((X[4:], Y[4:], {"arrivals": Y[4:]}), ValueError, "Unknown key 'arrivals' .*Known: sam"),
         ((X[4:], Y[4:], {"arrival": Y}), ValueError, r"arrival in .* has shape \(10,\), but X has"),
         ((X[4:], Y[4:], Y[4:]), TypeError, "must be a dict of arrays. Got ndarray"),
@@ -227,7 +227,7 @@ def test_columns_that_change_are_named(pd):
     with pytest.raises(ValueError, match="change at row 4: column 0 is 'b', but it was 'a'"):
         list(swapped)
     mixed = as_stream([(frame[:4], Y[:4]), (X[4:], Y[4:])])
-    with pytest.raises(ValueError, match=r"X is a dense array .*row 4, and a pandas frame"):
+    with pytest.raises(ValueError, match=r"X is a dense array .*row 4, but a pandas frame"):
         list(mixed)
 
 
@@ -243,8 +243,8 @@ def test_arrow_tables_keep_the_names_of_their_columns(pa, pd):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ([], r"X holds no rows"),
-        ([{"a": 1.0}, {"a": 2.0}], r"X holds dicts \(row 0 is .*Pass pandas.DataFrame\(X\)"),
+        ([], r"X has no rows"),
+        ([{"a": 1.0}, {"a": 2.0}], r"X contains dicts \(row 0 is .*Pass pandas.DataFrame\(X\)"),
         (["a", 3.5], r"that of row 1 is of type float \(3.5\)"),
         (["a", float("nan")], r"that of row 1 is missing \(nan\)"),
     ],

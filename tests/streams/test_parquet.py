@@ -146,7 +146,7 @@ def test_a_column_of_free_text_or_identifiers_is_refused(tmp_path, kind):
         list(stream)
     assert stream_of(tmp_path, columns, max_categories=4).categories == {"s": list("abcd")}
     with pytest.raises(
-        ValueError, match=r"'s' has more than 3 different texts .*raise max_categories="
+        ValueError, match=r"'s' has more than 3 different texts.*raise max_categories="
     ):
         list(stream_of(tmp_path, columns, max_categories=3, nominal=["s"]))
     named = stream_of(tmp_path, columns, nominal=["s"])

@@ -104,7 +104,7 @@ def test_representations():
         ([None, float("nan")], {}, "There is no label to profile"),
         ([], {}, "There is no label to profile"),
         ([0, 1], {"max_lag": 0}, "max_lag must be an integer >= 1. Got 0"),
-        ([0.5, 1.0], {}, "no class label"),
+        ([0.5, 1.0], {}, "not a class label"),
     ],
 )
 def test_bad_input_is_refused(labels, options, message):

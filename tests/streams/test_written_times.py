@@ -257,7 +257,7 @@ def test_logs_say_how_times_are_written(tmp_path) -> None:
     assert log.score("accuracy", forgetting="window:5h", record_every="1D").scores["said"]
     with pytest.raises(TypeError, match="If these are times, give their format"):
         PredictionLog(path, **given).score("accuracy")
-    with pytest.raises(ValueError, match=r"time_format= is about files.*pandas.to_datetime"):
+    with pytest.raises(ValueError, match=r"time_format= is for files.*pandas.to_datetime"):
         PredictionLog(table, time_format="%d/%m/%Y %H:%M", **given).score("accuracy")
 
 

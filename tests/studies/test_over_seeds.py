@@ -196,7 +196,7 @@ def test_seeds_that_give_the_same_rows_are_not_compared(tmp_path, n_jobs: int) -
     assert same.same_streams == (tuple(range(6)),)
     assert str(same).endswith("Nothing is marked: all seeds gave the same rows.")
     assert "*" not in str(same)
-    with pytest.raises(ValueError, match="are the same: all seeds gave the same rows"):
+    with pytest.raises(ValueError, match="identical streams: all seeds gave the same rows"):
         same.compare()
     with pytest.warns(UserWarning, match="for the seeds 0 and 7"):
         two = sk.evaluate_over_seeds(lambda seed: rows(seed % 7), models, range(8))

@@ -64,7 +64,7 @@ def test_rows_before_and_after_are_needed() -> None:
     for drifts in ([], [1000], [0]):
         with pytest.raises(ValueError, match="drift"):
             sk.recovery_after_drift(made(CURVE), drifts=drifts)
-    with pytest.raises(ValueError, match="does not say its drifts"):
+    with pytest.raises(ValueError, match="does not state them"):
         sk.recovery_after_drift(made(CURVE, drifts=()))
     with pytest.raises(ValueError, match=r"share must be in \(0, 1\]"):
         sk.recovery_after_drift(made(CURVE), share=0.0)

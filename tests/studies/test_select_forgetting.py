@@ -102,9 +102,9 @@ def test_mistakes(true_error, options, message):
 
 
 def test_shapes_must_agree():
-    with pytest.raises(ValueError, match=r"must have one shape. Got \(3999,\) and \(4000,\)"):
+    with pytest.raises(ValueError, match=r"must have the same shape. Got \(3999,\) and \(4000,\)"):
         select_forgetting(ZEROS[1:], WRONG, 0.3)
-    with pytest.raises(ValueError, match=r"one shape. Got \(2, 5\) and \(3, 5\)"):
+    with pytest.raises(ValueError, match=r"the same shape. Got \(2, 5\) and \(3, 5\)"):
         select_forgetting(np.zeros((2, 5)), np.zeros((3, 5)), 0.3)
     with pytest.raises(ValueError, match=r"y_true must have shape .* Got \(1, 2, 3\)"):
         select_forgetting(np.zeros((1, 2, 3)), np.zeros((1, 2, 3)), 0.3)
@@ -133,7 +133,7 @@ def test_a_frame_of_one_column_is_no_streams_of_one_row(pd):
 def test_streams_in_columns_are_noticed():
     zeros = np.zeros((9, 2))
     for true in (np.full(9, 0.3), np.full((2, 9), 0.3)):
-        with pytest.raises(ValueError, match="have a stream in each row"):
+        with pytest.raises(ValueError, match="have one stream per row"):
             select_forgetting(zeros, zeros, true)
 
 
@@ -162,7 +162,7 @@ def test_true_values_must_be_possible():
 def test_one_of_each_is_no_plural():
     one = select_forgetting([0.0], [0.5], 0.5, metric="mae", forgetting="cumulative")
     assert "best, of 1 mechanism over 1 row." in repr(one)
-    with pytest.raises(ValueError, match="y_true and y_pred must have one shape"):
+    with pytest.raises(ValueError, match="y_true and y_pred must have the same shape"):
         select_forgetting([ZEROS], WRONG, 0.3)
 
 

@@ -98,5 +98,5 @@ def test_what_cannot_be_written_is_said(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder"), atomic_write(tmp_path):
         pass
     missing = tmp_path / "no" / "file"
-    with pytest.raises(FileNotFoundError, match="Make it first"), atomic_write(missing):
+    with pytest.raises(FileNotFoundError, match="Create it first"), atomic_write(missing):
         pass

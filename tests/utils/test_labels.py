@@ -50,7 +50,7 @@ def test_missing_labels_have_code_minus_one(labels, data):
     missing = data.draw(st.sampled_from([None, float("nan"), np.float64("nan")]))
     holed = [missing if gap else label for label, gap in zip(labels, gaps, strict=True)]
     if all(gaps):
-        with pytest.raises(ValueError, match="y holds no label"):
+        with pytest.raises(ValueError, match="y has no labels"):
             find_classes(holed)
         return
     kept = [label for label, gap in zip(labels, gaps, strict=True) if not gap]
@@ -115,7 +115,7 @@ def test_mixed_types_are_refused_by_name():
 
 
 def test_fractional_targets_are_no_labels():
-    with pytest.raises(ValueError, match=r"the number 0\.5, which is no class label"):
+    with pytest.raises(ValueError, match=r"the number 0\.5, which is not a class label"):
         find_classes([1.0, 0.5])
     with pytest.raises(ValueError, match="inf"):
         find_classes([1.0, np.inf])
@@ -130,7 +130,7 @@ def test_labels_are_one_dimensional(y):
 
 
 def test_things_that_are_no_labels_are_refused():
-    with pytest.raises(TypeError, match="no label"):
+    with pytest.raises(TypeError, match="not a label"):
         encode([[1], [2, 3]], [0, 1])
     with pytest.raises(TypeError, match="dtype datetime64"):
         find_classes(np.array(["2020-01-01"], dtype="datetime64[D]"))

@@ -28,7 +28,7 @@ result = evaluator.evaluate(models, make_demo_stream(10_000))
 print(result)
 
 # %%
-# At the left the answers at arrival, at the right those given just before the label is learnt,
+# At the left the predictions at arrival, at the right those given just before the label is learnt,
 # which is all that test-then-train measures.
 
 BinnedPerformanceDisplay.from_result(result)

@@ -181,7 +181,7 @@ class Block:
         Where `ask_rows` are numbers of held-out rows, which are no rows of the stream: how many of
         its rows have come when each is asked.
     learn_time, ask_time, learn_came : ndarray of int64, or None
-        When the call of each is made, and when each row learnt came (under delayed labels, its
+        When the call of each is made, and when each row learnt came (with delayed labels, its
         label), in microseconds since 1970; None where no model is told it.
     shared : SharedWork or None
         What other models that are shown the same block have made of it; None: there are none.

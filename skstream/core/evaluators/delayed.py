@@ -1,4 +1,4 @@
-"""Continuous re-evaluation under delayed labels, and its result."""
+"""Continuous re-evaluation with delayed labels, and its result."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ from skstream.utils._sklearn import validate_parameter_constraints
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DelayedResult(EvaluationResult):
-    """Result of an evaluation under delayed labels.
+    """Result of an evaluation with delayed labels.
 
     As `EvaluationResult`, with a last axis of bins: bin 0 holds the first answers, given at
     arrival; bins 1 to `n_bins` the answers shown while the label was awaited; bin

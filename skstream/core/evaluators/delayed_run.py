@@ -1,4 +1,4 @@
-"""A run under delayed labels: rows come from a stream, or are asked and labelled live."""
+"""A run with delayed labels: rows come from a stream, or are asked and labelled live."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext

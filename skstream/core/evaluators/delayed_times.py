@@ -424,7 +424,7 @@ _ALWAYS_SHOWN = ("n_labelled", "n_pending")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Waits:
-    """Counts and costs of an evaluation under delayed labels.
+    """Counts and costs of an evaluation with delayed labels.
 
     Those of a result that a failing model leaves end when the label of its last row came.
 

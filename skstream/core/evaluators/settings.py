@@ -525,7 +525,7 @@ def _warn_of_kept_state(models: Mapping[str, Any]) -> None:
 
 
 def _warn_of_left_out_state(models: Mapping[str, Any]) -> None:
-    """Warn of parts that have learnt inside models that have not, and so begin anew with them."""
+    """Warn of parts that have learnt inside models that have not, so they start again."""
     for name, model in models.items():
         if is_plain(model) or is_fitted(model):
             continue

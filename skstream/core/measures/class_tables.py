@@ -39,7 +39,7 @@ class Coded(NamedTuple):
 
     @classmethod
     def of(cls, rows: ScoredRows, kind: str) -> "Coded":
-        """Rows by the class that a series counts: by label, answer, or label of right answers."""
+        """Rows by the class that a series counts: by label, answer, or label if they agree."""
         if kind == "answer":
             return cls(rows.p, rows.weight)
         codes = rows.y if kind == "label" else np.where(rows.wrong, -1, rows.y)

@@ -67,7 +67,7 @@ class ScoredRows:
     row : ndarray of shape (n_rows,), dtype int64, default=None
         Numbers of the rows in the stream, for the tape; None where they come in their order.
     time : ndarray of shape (n_rows,), dtype datetime64[us] or float64, default=None
-        When the rows came, or under delayed labels, when their labels became known; not decreasing.
+        When the rows came, or with delayed labels, when their labels became known; not decreasing.
     now : ndarray of shape (n_ends,), default=None
         Times of the checkpoints among these rows; a part of the rows has none.
     """

@@ -580,7 +580,7 @@ class EvaluationResult:
         at : int, default=None
             Use the last checkpoint not after this row, at least 1.
         bin : int, default=None
-            Bin under delayed labels; None: the last.
+            Bin with delayed labels; None: the last.
         **options
             Passed to `skstream.stats.friedman_nemenyi`, such as ``alpha``.
 

@@ -178,7 +178,7 @@ def numbers(given: Numbers, known: Sequence[int], kind: str) -> tuple[int, ...]:
 
 
 def bins_of(result: "EvaluationResult") -> tuple[int, ...]:
-    """Return the numbers of the bins of a result under delayed labels; else an error."""
+    """Return the numbers of the bins of a result with delayed labels; else an error."""
     if result.bins is None:
         raise ValueError("bins= is for results with delayed labels; this one has no bins.")
     return result.bins
@@ -228,7 +228,7 @@ def _tape(tape: Tape, names: Sequence[str], folds: list[int] | None) -> Tape:
 
 
 def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
-    """Columns of the tidy frame; one of bins under delayed labels."""
+    """Columns of the tidy frame; one of bins with delayed labels."""
     parts = [
         (model, forgetting, metric, curve)
         for model, by_forgetting in result.values.items()
@@ -280,7 +280,7 @@ def cost_columns(result: "EvaluationResult") -> dict[str, Any]:
 
 
 def check_at(at: int | None) -> None:
-    """Raise an error if a row is no number from 1 on."""
+    """Raise an error if a row is not a number from 1 on."""
     if at is not None:
         check_count(at, "at", 1)
 
@@ -299,7 +299,7 @@ def checkpoint(result: "EvaluationResult", at: int | None) -> int:
 
 
 def unit_of(result: "EvaluationResult") -> str:
-    """What the checkpoints count: rows, or under delayed labels labelled rows."""
+    """What the checkpoints count: rows, or with delayed labels labelled rows."""
     return "row" if result.bins is None else "labelled row"
 
 

@@ -4,7 +4,7 @@ By checksums workers, checkpoints and results tell one stream from another.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -169,6 +169,7 @@ _NAN = pack("=d", np.nan)
 _NO_FLOAT = pack("=Q", 0x7FF8_0000_0000_0001)
 
 
+@dataclass(eq=False)
 class PassChecksums:
     """Checksums of all that a pass reads; they do not depend on chunking.
 
@@ -178,11 +179,10 @@ class PassChecksums:
         Number of rows that were added.
     """
 
-    def __init__(self) -> None:
-        self._sums: dict[str, list[int]] = {}
-        self._chunk: Chunk | None = None  # the one that was given last
-        self._first = 0  # its first row
-        self.n_rows = 0
+    _sums: dict[str, list[int]] = field(default_factory=dict)
+    _chunk: Chunk | None = None  # the one that was given last
+    _first: int = 0  # its first row
+    n_rows: int = 0
 
     def add(self, X: Any, y: np.ndarray, meta: Mapping[str, np.ndarray]) -> None:
         """Add a checked chunk of a stream."""

@@ -685,7 +685,7 @@ class EvaluationRun(Exclusive):
         ValueError
             If what is read beside the stream is not what this run has read.
         """
-        # What becomes of a failure may be another in this call.
+        # A failure may be handled otherwise in this call.
         self._settings = replace(
             self._settings,
             error_score=new._settings.error_score,

@@ -57,8 +57,8 @@ class Cost:
         Of `seconds`, those of the refits of a `PeriodicRefit`, in or around other models too.
     refit_rows : list of list of int
         Of each fold of such a model, after how many rows learnt it was refitted; [] of others.
-        Where a model around it begins anew, as `DriftReset` does, only the refits since then are
-        known, and rows are counted from there.
+        If a model around it restarts, as `DriftReset` does, only the refits since then are known,
+        and rows are counted from there.
     n_failed_refits : int
         Refits that have failed, and left the model before them in place.
     failed_refit : str
@@ -150,7 +150,7 @@ def refits_since(now: list[Refits], before: list[Refits]) -> list[Refits]:
     """Refits from an earlier time on, with rows counted from there."""
     since = []
     for its, then in zip_longest(now, before[: len(now)], fillvalue=Refits()):
-        if its.n_known < then.n_known:  # it has begun anew
+        if its.n_known < then.n_known:  # it has restarted
             then = Refits()
         n_failed = its.n_failed - then.n_failed
         since.append(
@@ -298,7 +298,7 @@ class RunOutcome:
     """What one run's lanes did, and the labels they shared (None without a tape).
 
     `labels` holds what a tape says of the rows: labels, weights, answers of baselines. `waits` is
-    only used under delayed labels: the counts of waiting rows. `drifts` says where the truth
+    only used with delayed labels: the counts of waiting rows. `drifts` says where the truth
     changes, in the rows of the curves. `labels_read` is a fingerprint of all labels.
     `columns` holds the names of the columns of the features, and their types.
     `n_unlabelled` counts rows of the stream without a label; `unlabelled_held_out` are two numbers:

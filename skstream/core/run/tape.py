@@ -38,9 +38,9 @@ class Tape:
     answers : dict of str to ndarray of shape (n_folds, n_rows) or (n_folds, n_rows, n_bins + 2)
         Codes or predicted targets, by model: -1 (NaN) where the model was not asked, had learnt
         nothing yet or had failed; -2 where it was asked and gave no answer, which counts as a
-        wrong one. Under delayed labels the rows are those that got their label, in that order.
+        wrong one. With delayed labels the rows are those that got their label, in that order.
     row : ndarray of shape (n_rows,) or None
-        Under delayed labels, the numbers of the rows in the stream.
+        With delayed labels, the numbers of the rows in the stream.
     previous : ndarray of shape (n_rows,) or None
         Answers of the persistent baseline in all bins but the last, if they are not the labels of
         the row before.
@@ -52,12 +52,12 @@ class Tape:
         that had come when it was asked.
     scores : dict of str to ndarray of shape (n_folds, n_rows, n_columns)
         Where measures needed them, probabilities or decision values by model: of two classes those
-        of the second, else a column per class (under delayed labels, these for one bin after the
+        of the second, else a column per class (with delayed labels, these for one bin after the
         other); NaN where there are none. Models without any are left out.
     methods : dict of str to {"predict_proba", "decision_function"}
         What has given the scores of each of these models.
     time : ndarray of shape (n_rows,), dtype datetime64[us] or float64, or None
-        When the rows came, or under delayed labels, when their labels became known; None where the
+        When the rows came, or with delayed labels, when their labels became known; None where the
         stream does not say it, or nothing counts time.
     """
 
@@ -110,7 +110,7 @@ class Tape:
         fold : int, default=0
             Fold.
         bin : int, default=None
-            Bin under delayed labels; None: all, of the rows that have an answer in each.
+            Bin with delayed labels; None: all, of the rows that have an answer in each.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class Tape:
         fold : int, default=0
             Fold.
         bin : int, default=None
-            Bin under delayed labels; None: the answers given when the label came.
+            Bin with delayed labels; None: the answers given when the label came.
 
         Returns
         -------
@@ -172,7 +172,7 @@ def with_all_classes(scores: np.ndarray, classes: np.ndarray | None) -> np.ndarr
 
 
 def scores_of_bin(scores: np.ndarray, answers: Any, bin: int | None) -> np.ndarray:
-    """Return the columns of one bin under delayed labels, None: of the last; else all.
+    """Return the columns of one bin with delayed labels, None: of the last; else all.
 
     Parameters
     ----------

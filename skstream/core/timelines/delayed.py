@@ -401,7 +401,7 @@ def history_of(steps: Sequence[Any]) -> History:
 
 @dataclass(frozen=True, slots=True)
 class DelayedTimeline:
-    """Continuous re-evaluation under delayed labels (Grzenda, Gomes & Bifet 2020).
+    """Continuous re-evaluation with delayed labels (Grzenda, Gomes & Bifet 2020).
 
     Events come in the order of their time, then of their row, arrival before label. A row that
     arrives is asked. When a label comes, its row is asked a last time. Then every waiting row is

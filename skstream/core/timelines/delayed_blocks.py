@@ -1,4 +1,4 @@
-"""Blocks under delayed labels: of features that change, and of rows asked in company."""
+"""Blocks with delayed labels: of features that change, and of rows asked in company."""
 
 from bisect import bisect_right
 from collections.abc import Callable

@@ -129,7 +129,7 @@ class LinearKernel(MemoryMachine, Kernel):
             block = _with_weights_as_repetition(block)
         memory: _Memory | None = state.memory
         if memory is None and block.n_asks and block.stamp[0] == 0:
-            raise Declined("asking before anything is learnt has no kernel")
+            raise Declined("predicting before any training has no kernel")
         read = partial(_read, block, state.columns)
         foreign, asked, parts, rows = block.once("linear rows", state.columns, read)
         columns = rows.columns

@@ -264,7 +264,7 @@ class GaussianKernel(NaiveBayesKernel):
             return state, self._answers(np.empty((0, self._n_classes)))
         before: _Moments | None = state.memory
         if before is None and block.n_asks and block.stamp[0] == 0:
-            raise Declined("asking before anything is learnt has no kernel")
+            raise Declined("predicting before any training has no kernel")
         learn, ask, columns = read_block(
             block, state.columns, dtypes=EXACT_OR_SINGLE, keep_single=self._keeps_single
         )

@@ -310,7 +310,7 @@ class StreamImputerKernel(LearningKernel):
         try:
             return imputing.memory_of(self.estimator, values.dtype, values.shape[1])
         except ValueError as error:  # for the loop to show
-            raise Declined("a fill_value that is no number has no kernel") from error
+            raise Declined("a fill_value that is not a number has no kernel") from error
 
     def _write(self, memory: imputing.Memory) -> None:
         imputing.remember(self.estimator, deepcopy(memory))
