@@ -5,7 +5,8 @@
 
 A file of results is an entry (a stream and how late its labels are) with a seed; an entry with a
 plus, as in ``electricity+late48``, is the stream before it with late labels. Of late labels the
-predictions at arrival are scored. What is there is read, and the record says which runs are missing.
+predictions at arrival are scored. What is there is read, and the record says which runs are
+missing.
 
 Written are the scores, costs and failures of all learners, the checksums of the rows, and what
 needs the answers row by row: intervals of the difference to each naive guess, over all rows and
