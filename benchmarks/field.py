@@ -5,7 +5,8 @@
 
 A file of results is an entry (a stream and how late its labels are) with a seed; an entry with a
 plus, as in ``electricity+late48``, is the stream before it with late labels. Of late labels the
-predictions at arrival are scored. Of runs that are missing the record says which they are.
+predictions at arrival are scored. What is there is read, and the record says which runs are
+missing.
 
 Written are the scores, costs and failures of all learners, the checksums of the rows, and what
 needs the answers row by row: intervals of the difference to each naive guess, over all rows and
@@ -25,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream import load
+from skstream import label_profile, load
 from skstream.cli._against import DIGITS, at_arrival, without_models
 from skstream.cli._bench import OPTIMAL, RESULTS, SUITE, read_suite
 from skstream.evaluation import EvaluationResult
@@ -166,6 +167,7 @@ def entry_of(name: str, by_seed: Mapping[int, EvaluationResult], naive: Sequence
             str(seed): r.details.record["stream"]["checksums"] for seed, r in by_seed.items()
         },
         "best_guess": best,
+        "succession": rounded(label_profile(first.tape.y).succession) if first.tape else None,
         "learners": learners,
         "failures": failures,
     }

@@ -48,6 +48,11 @@ def median(values: Sequence[float]) -> float:
     return float(np.median(values))
 
 
+def signed(value: float) -> str:
+    """A correlation: two digits."""
+    return f"{value:.2f}".replace("-", "−")
+
+
 def points(value: float, digits: int = 1) -> str:
     """A difference of accuracies, with its sign."""
     return f"{'+' if value >= 0 else '−'}{100 * abs(value):.{digits}f}"
@@ -274,7 +279,8 @@ def about_costs(field: Field) -> Iterable[str]:
             f"A forest costs {np.median(ratios):.0f} times as much as a tree (median), for "
             f"{points(float(np.mean(gains)))} points in the mean: more on "
             f"{sum(g > 0 for g in gains)} of {len(gains)} streams, from "
-            f"{points(min(gains))} to {points(max(gains))}."
+            f"{points(min(gains))} to {points(max(gains))}. (Other programs ran, too: times say "
+            "no more than an order of magnitude.)"
         )
 
 
@@ -300,7 +306,8 @@ def about_refits(field: Field) -> Iterable[str]:
     yield (
         f"**Boosting that is refitted on the newest rows** ({listing(refits)}) is ahead of every "
         f"learner that learns row by row on {len(wins)} of {len(online)} real streams"
-        f"{': ' + ', '.join(wins) if wins else ''} (points of accuracy; none told the last label)."
+        f"{': ' + ', '.join(wins) if wins else ''} (points of accuracy; none told the last label"
+        f"{'; so small a lead may be chance' if 0 < max(online) < 0.005 else ''})."
         + (f" Elsewhere it is behind by up to {percent(-min(online))}." if min(online) < 0 else "")
     )
 
@@ -329,8 +336,8 @@ def about_delays(field: Field) -> Iterable[str]:
                 f"**Labels that are late** by {which} ({delay_words(entries)}): on "
                 f"{plural(len(taus), 'real stream')} the learner that was best at once still is "
                 f"on {kept}; the rank correlation of the two orders "
-                f"(Kendall's tau) is {np.nanmedian(taus):.2f} in the median and "
-                f"{np.nanmin(taus):.2f} at least. The median learner loses {lost} points of "
+                f"(Kendall's tau) is {signed(np.nanmedian(taus))} in the median and "
+                f"{signed(np.nanmin(taus))} at least. The median learner loses {lost} points of "
                 f"accuracy at arrival, and the last known label {lost_by_last} (medians over the "
                 "streams)."
             )
@@ -340,6 +347,31 @@ def delay_words(entries: Sequence[str]) -> str:
     """Streams, with how many rows late their labels are."""
     words = [name.replace("+late", " ").replace("+", " ") for name in entries]
     return f"rows: {', '.join(words)}"
+
+
+def about_late_ranks(field: Field) -> Iterable[str]:
+    """Who is best over the streams where labels are late, and whether the last label helps."""
+    now, late = field.ranks(field.real), field.ranks(field.late)
+    if now is None or late is None:
+        return
+    before, after = (
+        dict(zip(one.names, one.average_ranks.tolist(), strict=True)) for one in (now, late)
+    )
+    top = [f"`{name}` {after[name]:.1f}" for name in late.ranking[:5]]
+    told = [name for name in after if name in before and field.learners[name]["told"]]
+    yield (
+        "**With late labels the best average ranks** over "
+        f"{plural(len(field.late), 'real stream')} "
+        f"(longer delay) have {', '.join(top)}; the critical difference is "
+        f"{late.critical_difference:.1f}."
+        + (
+            f" Those told the last label have a mean rank of "
+            f"{np.mean([before[name] for name in told]):.1f} with labels at once and of "
+            f"{np.mean([after[name] for name in told]):.1f} with late ones."
+            if told
+            else ""
+        )
+    )
 
 
 def about_truth(field: Field) -> Iterable[str]:
@@ -364,11 +396,36 @@ ANSWERS: tuple[Callable[[Field], Iterable[str]], ...] = (
     about_costs,
     about_refits,
     about_delays,
+    about_late_ranks,
     about_truth,
 )
 
 
 # -- what else could explain it
+
+
+def other_guesses(field: Field) -> Iterable[str]:
+    """The most frequent successor of the last label, as a guess."""
+    known = {e: field.entries[e]["succession"] for e in field.real}
+    better = {
+        e: value
+        for e, value in known.items()
+        if value is not None and value > field.score(e, field.entries[e]["best_guess"]) + 0.01
+    }
+    words = [
+        f"on `{e}` it is right in {percent(value)} % (best guess of the table "
+        f"{percent(field.score(e, field.entries[e]['best_guess']))}, best learner "
+        f"{percent(field.score(e, field.best(e)))})"
+        for e, value in better.items()
+    ]
+    ahead = [e for e, value in better.items() if value >= field.score(e, field.best(e))]
+    yield (
+        "**Another guess.** The most frequent successor of the last label, counted over all rows "
+        "(P(S) of [`label_profile`](temporal_dependence.md#profile-the-labels-first)), "
+        f"is more than a point better than the best guess on {len(better)} of {len(known)} real "
+        f"streams{': ' + '; '.join(words) if words else ''}."
+        + (f" So on {listing(ahead)} what beats the guesses is no gain over it." if ahead else "")
+    )
 
 
 def other_step_sizes(field: Field) -> Iterable[str]:
@@ -491,6 +548,7 @@ def rare_words(field: Field, measures: Mapping[str, str]) -> str:
 
 
 OBJECTIONS: tuple[Callable[[Field], Iterable[str]], ...] = (
+    other_guesses,
     other_step_sizes,
     other_columns,
     other_rows,

@@ -336,7 +336,7 @@ def test_the_summary_is_json_where_a_measure_is_undefined(suite, tmp_path):
         ("seeds = 2", "certify = true", "certify must be a measure, or false"),
         ('["accuracy", "kappa"]', '"kappa"', "No leaderboard can be certified by 'kappa'"),
         ('["accuracy", "kappa"]', '"acuracy"', "acuracy"),
-        ('["majority"]', '["best"]', "references names 'best', and there are persistent, majority"),
+        ('["majority"]', '["best"]', "references names 'best', but there are persistent, majority"),
         ("[models]", "[model]", "unknown key 'model'. Did you mean 'models'"),
         ("[streams]", "[protocol]\nholdout = 5\n[streams]", "--set holdout=5: Prequential"),
         ("[streams]", '[streams]\n"a/b" = "SEA"', "the name of a stream becomes that of a file"),

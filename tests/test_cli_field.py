@@ -151,7 +151,7 @@ def test_the_answers_that_count_are_those_at_arrival(done):
     at_arrival = late.select(bins=0).scores
     assert summary["scores"]["demo+late20"]["persistent"] == at_arrival["persistent"]
     assert at_arrival["persistent"]["accuracy"] < late.scores["persistent"]["accuracy"]
-    assert "of answers at arrival (bin 0)" in (done / "table.md").read_text()
+    assert "of predictions at arrival (bin 0)" in (done / "table.md").read_text()
 
 
 def test_measures_of_a_stream_alone_stand_in_its_results(done):
