@@ -50,6 +50,8 @@ FAMILIES = {
 }
 #: Texts of models that look at no column: naive guesses.
 GUESS = re.compile(r"(skstream\.baselines:|(persistent|majority|seasonal|random)\b(?!-reg))")
+#: Rows of a day, a week or a year, of streams that have them.
+SEASONS = {"electricity": (48, 336), "bike": (24, 168), "weather": (365,), "powersupply": (24,)}
 #: Files of rows that a generator has made.
 MADE = re.compile(r"/sea_\d")
 TOLD = re.compile(
@@ -168,6 +170,11 @@ def entry_of(name: str, by_seed: Mapping[int, EvaluationResult], naive: Sequence
         },
         "best_guess": best,
         "succession": rounded(label_profile(first.tape.y).succession) if first.tape else None,
+        "seasons": {
+            str(season): rounded(np.mean(first.tape.y[season:] == first.tape.y[:-season]))
+            for season in SEASONS.get(stream, ())
+            if first.tape and first.n_rows > season
+        },
         "learners": learners,
         "failures": failures,
     }
