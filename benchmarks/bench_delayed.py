@@ -1,4 +1,4 @@
-"""Speed of evaluation under delayed labels, and a soak of live use.
+"""Speed of evaluation with delayed labels, and a soak of live use.
 
 python -m benchmarks.bench_delayed electricity    # delays of one to two days, B = 50, K = 10
 python -m benchmarks.bench_delayed long           # 10^6 rows, delay 1000, K = 100

@@ -127,7 +127,7 @@ def test_a_protocol() -> None:
 @pytest.mark.parametrize(
     ("attributes", "words"),
     [
-        ({"late_labels": True, "scored_sets": "rows"}, "scored_sets is 'rows', and .* running mea"),
+        ({"late_labels": True, "scored_sets": "rows"}, "scored_sets is 'rows', but .* running mea"),
         ({"_timelines": lambda *_: []}, r"_timelines must return a list .* Got \[\] instead"),
         ({"_timelines": lambda *_: None}, "_timelines must return a list .* Got None instead"),
         ({"_timelines": lambda *_: [3]}, r"_timelines must return a list .* Got \[3\] instead"),

@@ -180,7 +180,7 @@ def test_a_refit_keeps_fitting_the_pipeline_as_a_whole():
         ([("scale", StandardScaler()), ("log", LogisticRegression())], "Step 'log': LogisticReg"),
         (
             [("a", make_pipeline(SimpleImputer(), StandardScaler())), ("sgd", SGDClassifier())],
-            "Step 'simpleimputer': SimpleImputer cannot learn",
+            "Step 'simpleimputer': SimpleImputer cannot be trained",
         ),
         ([("scale", StandardScaler())], "StandardScaler, the last step of this .*Pipeline, has no"),
         ([StandardScaler(), SGDClassifier()], "a pair of a name and an estimator"),

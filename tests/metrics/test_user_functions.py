@@ -68,7 +68,7 @@ def no_weights(y_true, y_pred):
 
 
 def test_a_function_without_weights_cannot_fade():
-    with pytest.raises(ValueError, match=r"'no_weights' has no sample_weight .* a fading factor"):
+    with pytest.raises(ValueError, match=r"'no_weights' has no sample_weight .* fading factors"):
         running(no_weights, "fading:0.9", np.arange(2))
     running(no_weights, "fading:1.0", np.arange(2))
 
@@ -215,7 +215,9 @@ def test_a_value_beyond_its_bounds_is_warned_of_once():
     X, y, _ = next(iter(make_demo_stream(60)))
     models = {"a": Persistent(), "b": Persistent()}
     measure = Measure(formula=too_large, bounds=(0, 1))
-    with pytest.warns(UserWarning, match=r"'too_large' of 'a' is 50, .* in \[0, 1\]") as warned:
+    with pytest.warns(
+        UserWarning, match=r"'too_large' of 'a' is 50, outside its bounds \[0, 1\]"
+    ) as warned:
         PrequentialEvaluator([measure, "accuracy"]).evaluate(models, X, y)
     assert len(warned) == 1
     with pytest.warns(UserWarning, match="'too_large' of 'a' is 50") as warned:
