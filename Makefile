@@ -136,7 +136,7 @@ fidelity: $(LATEST)
 # docs/field.json keeps what came out, the page shows it.
 FIELD = field$(if $(SHORT),-short)
 field: $(LATEST)
-	.venv/latest/bin/skstream bench $(FIELD) --out build/$(FIELD) --n-jobs $(WORKERS)
+	PYTHONHASHSEED=0 .venv/latest/bin/skstream bench $(FIELD) --out build/$(FIELD) --n-jobs $(WORKERS)
 	$(IN_LATEST) benchmarks.field build/$(FIELD) --out $(if $(SHORT),build/$(FIELD)/field.json,docs/field.json)
 	$(if $(SHORT),,$(IN_LATEST) benchmarks.field_page)
 

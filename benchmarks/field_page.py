@@ -279,8 +279,8 @@ def about_costs(field: Field) -> Iterable[str]:
             f"A forest costs {np.median(ratios):.0f} times as much as a tree (median), for "
             f"{points(float(np.mean(gains)))} points in the mean: more on "
             f"{sum(g > 0 for g in gains)} of {len(gains)} streams, from "
-            f"{points(min(gains))} to {points(max(gains))}. (Other programs ran, too: times say "
-            "no more than an order of magnitude.)"
+            f"{points(min(gains))} to {points(max(gains))}. (Times by the clock, on one of two "
+            "cores; tests ran on the other.)"
         )
 
 
@@ -458,9 +458,11 @@ def other_settings(field: Field) -> Iterable[str]:
         "`hgb-2000` has no model for its first 2,000 rows, which is all of a short stream: part of "
         "its rank is warm-up. Gaps of `gmsc` and `ozone` are read as 0, at the cost of linear "
         "models and naive Bayes. The rows of `covertype` are the beginning of its file, where "
-        "classes are balanced by hand. `hat` has one seed. River's trees read the codes of nominal "
-        "columns as numbers. Boosting is refitted by rows, never by the clock, and no stream here "
-        "has arrival times of its own labels: all delays are stated ones."
+        "classes are balanced by hand. `hat` has one seed, and breaks ties by the order in which "
+        "Python holds texts in a set: some rows of a stream differ from process to process, unless "
+        "PYTHONHASHSEED is set. River's trees read the codes of nominal columns as numbers. "
+        "Boosting is refitted by rows, never by the clock, and no stream here has arrival times of "
+        "its own labels: all delays are stated ones."
     )
 
 
@@ -708,8 +710,8 @@ harder to beat.
 ABOUT_STREAMS = """Gain: accuracy of the best learner minus that of the best guess, with its
 interval; the best of many learners is chosen after the fact, but the intervals hold for all of them
 at once. Of a learner with chance, the interval on a real stream is that of its first seed. *Head*:
-the first rows of a longer stream. µs per row: of the best learner; it was timed on a
-machine that other programs used, too."""
+the first rows of a longer stream. µs per row: of the best learner, by the clock, on
+one of two cores; tests ran on the other."""
 OWN = """## Your stream, your learner
 
 Add a stream or a learner to the suite and run it, or show a learner among those of the record, with
