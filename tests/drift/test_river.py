@@ -181,22 +181,22 @@ def test_random_alarm_distances():
 
 
 TESTED = {
-    "ADWIN: least side of a bound": test_adwin_least_side_and_what_follows_an_alarm,
+    "ADWIN: smallest part on either side of a cut": test_adwin_least_side_and_what_follows_an_alarm,
     "ADWIN: after an alarm": test_adwin_restarts_at_the_value_after_the_alarm,
     "ADWIN: `variance`": test_adwin_variance,
     "ADWIN: `n_detections`": test_adwin_number_of_detections,
-    "ADWIN: choices": test_adwin_parameters,
-    "all: a value that is NaN": test_not_a_number,
+    "ADWIN: options": test_adwin_parameters,
+    "all: NaN values": test_not_a_number,
     "PageHinkley: older deviations": test_page_hinkley_fading,
-    "PageHinkley: alarm where the climb": test_page_hinkley_at_its_threshold,
+    "PageHinkley: alarm when the rise": test_page_hinkley_at_its_threshold,
     "PageHinkley: no alarm before": test_page_hinkley_first_values,
     "PageHinkley: defaults": test_page_hinkley_defaults,
-    "DDM: first lowest rate at value": test_ddm_first_values,
+    "DDM: first minimum rate at value": test_ddm_first_values,
     "DDM: first alarm at value": test_ddm_first_values,
     "DDM: warning and alarm": test_ddm_levels,
-    "DDM: at a level exactly": test_ddm_comparison_is_strict,
-    "DDM: other values than 0 and 1": test_ddm_other_values,
-    "RandomAlarm: distances of alarms": test_random_alarm_distances,
+    "DDM: exactly at a level": test_ddm_comparison_is_strict,
+    "DDM: values other than 0 and 1": test_ddm_other_values,
+    "RandomAlarm: gaps between alarms": test_random_alarm_distances,
 }
 
 
