@@ -246,6 +246,10 @@ def test_the_answers_of_the_last_batch_are_told_when_the_run_is_closed(n, tmp_pa
     run.save(tmp_path / "run")
     assert run.last_answers()["sgd"].tolist() == told[0]["sgd"].tolist()
     told.append(run.close().last_answers())
+    for refused in (lambda: run.update(X, y), lambda: run.save(tmp_path / "run")):
+        with pytest.raises(RuntimeError, match="closed"):
+            refused()
+    assert len(run.last_answers()["sgd"]) == len(told[1]["sgd"])
     assert len(told[1]["sgd"]) == (n - 1) % 3
     np.testing.assert_array_equal(joined(told, "sgd", 0), run.result().tape.predictions("sgd", 0))
     assert run.last_answers("predict_proba")["sgd"].shape == (len(told[1]["sgd"]), 2)

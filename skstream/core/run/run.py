@@ -157,7 +157,6 @@ class EvaluationRun(Exclusive):
 
     def _require_open(self) -> None:
         """Begin a call, or raise an error if no rows can come any more."""
-        self._heard = []
         broken = self._engine.is_inconsistent or self._has_failed
         if self.is_closed and not broken:
             raise RuntimeError("The run is closed: the stream has ended. Start a new run.")
@@ -168,6 +167,7 @@ class EvaluationRun(Exclusive):
                 "Continue from a saved checkpoint (load_run), or start a new run; with "
                 "error_score=nan the other models continue without the failed one."
             )
+        self._heard = []
 
     @property
     def looped(self) -> set[Place]:
