@@ -9,6 +9,7 @@ which `python -m benchmarks.field` writes. A test makes the page again and compa
 
 import argparse
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -35,7 +36,7 @@ PUBLISHED = (
 TRIED = """Tried: of 100 trees the forest gets 88.75, by `skstream evaluate electricity.parquet
 --target class --model "forest(n_estimators=100)" --set random_state=0`, so that its size explains a
 part of the difference; and a tree whose leaves only vote for their majority 75.72
-(`--model "tree(leaf_prediction='mc')"`), so that what leaves answer is not what differs."""
+(`--model "tree(leaf_prediction='mc')"`)."""
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -209,19 +210,29 @@ def about_guesses(field: Field) -> Iterable[str]:
         f"than the best naive guess**{f' ({listing(alone)})' if alone else ''}; on {len(guess)} of "
         "them that guess is the last label."
     )
-    pairs = [
-        field.score(e, told) - field.score(e, alone_)
+    gains = {
+        e: [
+            field.score(e, told) - field.score(e, alone_)
+            for alone_, told in field.pairs().items()
+            if {alone_, told} <= {*field.competing(e)}
+        ]
         for e in real
-        for alone_, told in field.pairs().items()
-        if {alone_, told} <= {*field.competing(e)}
-    ]
+    }
+    pairs = [one for of_stream in gains.values() for one in of_stream]
+    most = max(gains, key=lambda e: sum(gains[e]), default="")
+    others = [one for e in real if e != most for one in gains[e]]
     gained = sum(difference > 0 for difference in pairs)
     yield (
         f"**Told the last label, learners beat it on {len(more)} more**"
         f"{f' ({listing(more)})' if more else ''}; on {len(ever)} of {len(real)} nothing does."
         + (
             f" {gained} of {len(pairs)} pairs of a learner and a stream gain by it, "
-            f"{points(float(np.mean(pairs)))} points in the mean over all pairs."
+            f"{points(float(np.mean(pairs)))} points in the mean over all pairs"
+            + (
+                f" ({points(float(np.mean(others)))} without `{most}`, which gives most)."
+                if others
+                else "."
+            )
             if pairs
             else ""
         )
@@ -276,7 +287,8 @@ def about_costs(field: Field) -> Iterable[str]:
             for e in field.real
         ]
         yield (
-            f"A forest costs {np.median(ratios):.0f} times as much as a tree (median), for "
+            f"A forest costs {np.median(ratios):.0f} times as much as a tree, in the median of "
+            "the ratios by stream, for "
             f"{points(float(np.mean(gains)))} points in the mean: more on "
             f"{sum(g > 0 for g in gains)} of {len(gains)} streams, from "
             f"{points(min(gains))} to {points(max(gains))}. (Times by the clock, on one of two "
@@ -351,7 +363,8 @@ def delay_words(entries: Sequence[str]) -> str:
 
 def about_late_ranks(field: Field) -> Iterable[str]:
     """Who is best over the streams where labels are late, and whether the last label helps."""
-    now, late = field.ranks(field.real), field.ranks(field.late)
+    now = field.ranks([field.entries[name]["stream"] for name in field.late])
+    late = field.ranks(field.late)
     if now is None or late is None:
         return
     before, after = (
@@ -359,13 +372,16 @@ def about_late_ranks(field: Field) -> Iterable[str]:
     )
     top = [f"`{name}` {after[name]:.1f}" for name in late.ranking[:5]]
     told = [name for name in after if name in before and field.learners[name]["told"]]
+    near = after[late.ranking[0]] + late.critical_difference
+    apart = sum(rank > near for rank in after.values())
     yield (
         "**With late labels the best average ranks** over "
         f"{plural(len(field.late), 'real stream')} "
         f"(longer delay) have {', '.join(top)}; the critical difference is "
-        f"{late.critical_difference:.1f}."
+        f"{late.critical_difference:.1f}, by which {apart or 'no'} other "
+        f"{'learners' if apart > 1 else 'learner'} can be told from the first."
         + (
-            f" Those told the last label have a mean rank of "
+            f" On these streams, those told the last label have a mean rank of "
             f"{np.mean([before[name] for name in told]):.1f} with labels at once and of "
             f"{np.mean([after[name] for name in told]):.1f} with late ones."
             if told
@@ -386,7 +402,8 @@ def about_truth(field: Field) -> Iterable[str]:
             "**Where the best possible predictions are known** "
             f"({plural(len(gaps), 'generated stream')}), the best learner is "
             f"{percent(median(list(gaps.values())))} points below them in the median, and "
-            f"{percent(gaps[far])} on `{far}`."
+            f"{percent(gaps[far])} on `{far}`: the best of all learners, chosen for each stream "
+            "after the fact."
         )
 
 
@@ -430,7 +447,7 @@ def other_guesses(field: Field) -> Iterable[str]:
 
 def other_seasons(field: Field) -> Iterable[str]:
     """The label a day, a week or a year before, as a guess."""
-    words, ahead = [], []
+    words, ahead, level = [], [], []
     for entry in field.real:
         seasons = field.entries[entry].get("seasons") or {}
         if seasons:
@@ -442,11 +459,19 @@ def other_seasons(field: Field) -> Iterable[str]:
             )
             if seasons[season] > field.score(entry, guess):
                 ahead.append(entry)
+                if seasons[season] >= field.score(entry, field.best(entry)):
+                    level.append(entry)
     if words:
         yield (
             "**A seasonal guess.** The label a day, a week or a year before, the best of them "
             f"after the fact, is right on {'; '.join(words)}. It is better than the guesses of "
-            f"the table on {len(ahead)} of {len(words)} streams that have a season."
+            f"the table on {len(ahead)} of {len(words)} streams that have a season"
+            + (
+                f", and on {listing(level)} no learner is better than it, so that such a stream is "
+                "one more on which none beats the naive guesses."
+                if level
+                else "."
+            )
         )
 
 
@@ -462,13 +487,14 @@ def other_settings(field: Field) -> Iterable[str]:
         "Python holds texts in a set: some rows of a stream differ from process to process, unless "
         "PYTHONHASHSEED is set. River's trees read the codes of nominal columns as numbers. "
         "Boosting is refitted by rows, never by the clock, and no stream here has arrival times of "
-        "its own labels: all delays are stated ones."
+        "its own labels: all delays are stated ones. Those of `electricity`, `bike` and "
+        "`powersupply` are days and weeks, so that the last known label there is a seasonal guess."
     )
 
 
 def other_step_sizes(field: Field) -> Iterable[str]:
     """Linear models with several steps."""
-    steps = field.of_family("linear")
+    steps = [name for name in field.of_family("linear") if re.fullmatch(r"lin-[\d.]+", name)]
     real = [e for e in field.real if sum(n in field.competing(e) for n in steps) > 1]
     if not real:
         return
@@ -481,10 +507,11 @@ def other_step_sizes(field: Field) -> Iterable[str]:
         if 0 < len(beat) < len(there):
             needed.append(entry)
     yield (
-        f"**The step size.** The linear models ({listing(steps)}) lie {percent(median(spans))} "
-        f"points apart on a stream in the median, and up to {percent(max(spans))}. On "
-        f"{len(needed)} of {len(real)} streams some of them are certainly better than the naive "
-        "guesses and others are not: there the step decides, and not the kind of the model."
+        f"**The step size.** The linear models that differ in it alone ({listing(steps)}) lie "
+        f"{percent(median(spans))} points apart on a stream in the median, and up to "
+        f"{percent(max(spans))}. On {len(needed)} of {len(real)} streams some of "
+        "them are certainly better than the naive guesses and others are not"
+        + (": there the step decides, and not the kind of the model." if needed else ".")
     )
 
 
@@ -697,19 +724,23 @@ Keywords: benchmark of learners, naive guesses, late labels, cost, leaderboard.
 
 When to use it: before you choose a learner for a stream, or believe that one works. {n_learners}
 learners and {n_guesses} naive guesses ({guesses}) on {n_real} real and {n_generated} generated
-streams, in one protocol: every row is predicted, then learnt. The page and its pictures are made of
-`docs/field.json` alone, by `python -m benchmarks.field_page`, and every figure in a sentence is
-computed from it. The record is that of `skstream bench field --out results` and
-`python -m benchmarks.field results`; `make field` does all of it.
+streams, in one protocol: every row is predicted, then used for training. The page and its pictures
+are made of `docs/field.json` alone, by `python -m benchmarks.field_page`, and every figure in a
+sentence is computed from it, but for the figures in print and what is beside them. The record is
+that of `skstream bench field --out results` and `python -m benchmarks.field results`; `make field`
+does all of it.
 
 Here a learner is *better than the naive guesses* if it certainly is: its accuracy beats each of
 them, by intervals that hold at every row, under drift and dependence, and for all learners of a
 stream at once, with 95 %. The *best guess* of a stream is chosen after the fact, which makes it
-harder to beat.
+harder to beat. *Not certainly better* does not mean *no better*: where a guess is right in 99 % of
+the rows, hardly anything could be better, and where positives are rare, accuracy says little. The
+95 % hold for each stream, and not for counts over streams.
 """
 ABOUT_STREAMS = """Gain: accuracy of the best learner minus that of the best guess, with its
 interval; the best of many learners is chosen after the fact, but the intervals hold for all of them
-at once. Of a learner with chance, the interval on a real stream is that of its first seed. *Head*:
+at once. Of a learner with chance, gain and interval on a real stream are those of its
+first seed, and accuracies are means over seeds. *Head*:
 the first rows of a longer stream. µs per row: of the best learner, by the clock, on
 one of two cores; tests ran on the other."""
 OWN = """## Your stream, your learner
