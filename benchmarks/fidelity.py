@@ -71,7 +71,7 @@ with another learner or stream than the paper's do not count as reproduced; the 
 NOTE_HEAD = """# A note for the authors
 
 Dear authors, thank you for papers that can be run again. We did so, with code written anew from the
-text. Here is what did not come out whole, what looks misprinted, and what we could not find in the
+text. Here is what did not agree, what looks misprinted, and what we could not find in the
 text. It may be we who are wrong: the command of each item runs it. Please tell us; what you answer
 goes into these pages. All verdicts: [Fidelity](fidelity.md).
 """
@@ -374,7 +374,8 @@ def note_page(record: dict[str, Any]) -> str:
                 told.append(told_of(paper, item, whole, row, "" if compared else why))
         text += [f"## {paper.title}", ""]
         text += [
-            f"{good} of {good + len(told)} tables and figures that could be run come out whole."
+            f"{good} of {good + len(told)} tables and figures that could be run agree in all that "
+            "could be compared here."
         ]
         text += ["", "**In part, or not:**", "", *told] if told else []
         text += ["", "**Looks misprinted:**", "", *(f"- {one}" for one in paper.slips)]
@@ -383,7 +384,7 @@ def note_page(record: dict[str, Any]) -> str:
 
 
 def told_of(paper: Paper, item: Item, whole: str, row: Row, why: str) -> str:
-    """What is said of an item that does not come out whole."""
+    """What is said of an item that does not agree."""
     told = f"- [{item.name}](fidelity_figures.md#{anchor(paper, item)}), {item.shows}: {whole}."
     if row.kind == "shape" and isinstance(row.theirs, str):
         figures = f" {row.ours}." if len(str(row.ours)) <= 80 else ""
