@@ -731,7 +731,7 @@ class EvaluationRun(Exclusive):
 
 def _changed(what: str) -> ValueError:
     """Return the error of a stream that is not the one that a run has read."""
-    advice = "Give the stream as it was, or name another folder, checkpoint=."
+    advice = "Pass the same stream, or use another folder in checkpoint=."
     return ValueError(f"The stream has changed: {what}. {advice}")
 
 
