@@ -93,7 +93,8 @@ class Suite:
     models : dict of str to str
         Model strings by name.
     streams : dict of str to (str or dict)
-        Texts that describe generators, or options of the command line about files.
+        Texts that describe generators, or options of the command line about files; with models,
+        measures and seeds of their own.
     seeds : tuple of int
         The seeds.
     metrics : tuple of str
@@ -142,7 +143,7 @@ class Suite:
         own: dict[str, Any] = {"generator": given} if isinstance(given, str) else dict(given)
         files = own.pop("file", [])
         files = [files] if isinstance(files, str) else files
-        models, further = self.models, own.pop("metric", [])
+        models, further = self.models | own.pop("models", {}), own.pop("metric", [])
         own.pop("seeds", None)
         if files and "generator" in own:
             # The generator fetches what the files hold, where they are not there.
@@ -247,14 +248,9 @@ def read_suite(path: Path | None) -> Suite:
     protocol = data.get("protocol", {})
     if not isinstance(protocol, dict):
         raise ValueError(f"{path}: [protocol] must be a table of parameters. Got {protocol!r}.")
-    for name, text_of in models.items():
-        if not isinstance(text_of, str) or re.search(r"[=()'\"]", name):
-            raise ValueError(
-                f"{path}: [models] must map names to texts, with names without = ( ) and quotes, "
-                f'as in slow = "sgd(alpha=0.001)". Got {name!r} = {text_of!r}.'
-            )
+    _check_models(models, f"{path}: [models]")
     for name, stream in streams.items():
-        _check_stream(name, stream, path)
+        _check_stream(name, stream, models, path)
         alike = [one for one in streams if one.casefold() == name.casefold()]
         if len(alike) > 1:
             raise ValueError(
@@ -269,7 +265,9 @@ def read_suite(path: Path | None) -> Suite:
     if isinstance(seeds, int) and not isinstance(seeds, bool):
         seeds = list(range(seeds))
     chance = tuple(_list(data.get("chance", []), str, "chance", path, least=0))
-    _check_keys(dict.fromkeys(chance), list(models), f"chance of {path}", "model")
+    tables = [one for one in streams.values() if isinstance(one, dict)]
+    every = [*models, *(name for one in tables for name in one.get("models", {}))]
+    _check_keys(dict.fromkeys(chance), every, f"chance of {path}", "model")
     bin, missing = data.get("bin"), data.get("missing", "error")
     if not (bin is None or (type(bin) is int and bin >= 0)):
         raise ValueError(f"{path}: bin must be the number of a bin, such as 0. Got {bin!r}.")
@@ -323,15 +321,32 @@ def _list(given: Any, kind: type, key: str, path: Path, least: int = 1) -> list[
     return values
 
 
-def _check_stream(name: str, given: Any, path: Path) -> None:
+def _check_models(models: Any, where: str) -> None:
+    if not isinstance(models, dict):
+        raise ValueError(f"{where} must be a table of names and texts. Got {models!r}.")
+    for name, text in models.items():
+        if not isinstance(text, str) or re.search(r"[=()'\"]", name):
+            raise ValueError(
+                f"{where} must map names to texts, with names without = ( ) and quotes, as in "
+                f'slow = "sgd(alpha=0.001)". Got {name!r} = {text!r}.'
+            )
+
+
+def _check_stream(name: str, given: Any, models: Mapping[str, str], path: Path) -> None:
     if not _STREAM_NAME.fullmatch(name):
         raise ValueError(
             f"{path}: the name of a stream becomes that of a file, and may contain only letters, "
             f"digits and . + - _. Got {name!r}."
         )
     if isinstance(given, dict):
-        known = (*OPTIONS_OF_STREAMS, "seeds")
+        known = (*OPTIONS_OF_STREAMS, "models", "seeds")
         _check_keys(given, known, f"The stream {name} of {path}", "option")
+        _check_models(given.get("models", {}), f"{path}: models of the stream {name}")
+        if twice := [one for one in given.get("models", {}) if one in models]:
+            raise ValueError(
+                f"{path}: the stream {name} has a model {twice[0]!r} of its own, which [models] "
+                "has, too. Give one of them another name."
+            )
         if not (type(n := given.get("seeds", 1)) is int and n > 0):
             raise ValueError(
                 f"{path}: seeds of a stream must be a number above 0, of the first seeds of the "

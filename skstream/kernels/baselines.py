@@ -15,8 +15,8 @@ from skstream.kernels.input import (
     OTHER_CLASSES,
     OTHER_COLUMNS,
     class_labels,
-    read_block,
     has_valid_parameters,
+    read_block,
     refused_seed,
     refused_task,
 )
