@@ -92,6 +92,8 @@ class Suite:
         The file.
     models : dict of str to str
         Model strings by name.
+    every_model : dict of str to str
+        These and those of single streams.
     streams : dict of str to (str or dict)
         Texts that describe generators, or options of the command line about files; with models,
         measures and seeds of their own.
@@ -118,6 +120,7 @@ class Suite:
 
     text: str
     models: dict[str, str]
+    every_model: dict[str, str]
     streams: dict[str, str | dict[str, Any]]
     seeds: tuple[int, ...]
     metrics: tuple[str, ...]
@@ -249,8 +252,9 @@ def read_suite(path: Path | None) -> Suite:
     if not isinstance(protocol, dict):
         raise ValueError(f"{path}: [protocol] must be a table of parameters. Got {protocol!r}.")
     _check_models(models, f"{path}: [models]")
+    every = dict(models)
     for name, stream in streams.items():
-        _check_stream(name, stream, models, path)
+        _check_stream(name, stream, every, path)
         alike = [one for one in streams if one.casefold() == name.casefold()]
         if len(alike) > 1:
             raise ValueError(
@@ -265,9 +269,7 @@ def read_suite(path: Path | None) -> Suite:
     if isinstance(seeds, int) and not isinstance(seeds, bool):
         seeds = list(range(seeds))
     chance = tuple(_list(data.get("chance", []), str, "chance", path, least=0))
-    tables = [one for one in streams.values() if isinstance(one, dict)]
-    every = [*models, *(name for one in tables for name in one.get("models", {}))]
-    _check_keys(dict.fromkeys(chance), every, f"chance of {path}", "model")
+    _check_keys(dict.fromkeys(chance), list(every), f"chance of {path}", "model")
     bin, missing = data.get("bin"), data.get("missing", "error")
     if not (bin is None or (type(bin) is int and bin >= 0)):
         raise ValueError(f"{path}: bin must be the number of a bin, such as 0. Got {bin!r}.")
@@ -279,6 +281,7 @@ def read_suite(path: Path | None) -> Suite:
     return Suite(
         text=text,
         models=models,
+        every_model=every,
         streams=streams,
         seeds=tuple(_list(seeds, int, "seeds", path)),
         metrics=tuple(dict.fromkeys([*metrics, *([certify] if certify else [])])),
@@ -332,7 +335,8 @@ def _check_models(models: Any, where: str) -> None:
             )
 
 
-def _check_stream(name: str, given: Any, models: Mapping[str, str], path: Path) -> None:
+def _check_stream(name: str, given: Any, models: dict[str, str], path: Path) -> None:
+    """Refuse what no stream can be; its own models are added to those given."""
     if not _STREAM_NAME.fullmatch(name):
         raise ValueError(
             f"{path}: the name of a stream becomes that of a file, and may contain only letters, "
@@ -342,11 +346,12 @@ def _check_stream(name: str, given: Any, models: Mapping[str, str], path: Path) 
         known = (*OPTIONS_OF_STREAMS, "models", "seeds")
         _check_keys(given, known, f"The stream {name} of {path}", "option")
         _check_models(given.get("models", {}), f"{path}: models of the stream {name}")
-        if twice := [one for one in given.get("models", {}) if one in models]:
-            raise ValueError(
-                f"{path}: the stream {name} has a model {twice[0]!r} of its own, which [models] "
-                "has, too. Give one of them another name."
-            )
+        for one, text in given.get("models", {}).items():
+            if models.setdefault(one, text) != text:
+                raise ValueError(
+                    f"{path}: the model {one!r} of the stream {name} is {text!r}, and elsewhere "
+                    f"{models[one]!r}. Give one of them another name."
+                )
         if not (type(n := given.get("seeds", 1)) is int and n > 0):
             raise ValueError(
                 f"{path}: seeds of a stream must be a number above 0, of the first seeds of the "
