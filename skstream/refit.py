@@ -703,10 +703,8 @@ def _is_final(model: PeriodicRefit, progress: Progress) -> bool:
 def losses_of(answers: NDArray[Any], y: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
     """Whether answers are wrong, or by how much those of a regressor are off."""
     if classes is None:
-        off: Floats = np.abs(np.asarray(answers, dtype=np.float64).ravel() - y)
-        return off
-    wrong: NDArray[np.bool_] = LabelSpace(classes).encode(answers) != y
-    return wrong
+        return np.abs(np.asarray(answers, dtype=np.float64).ravel() - y)
+    return LabelSpace(classes).encode(answers) != y
 
 
 def read(
@@ -839,5 +837,4 @@ def learn_times(model: PeriodicRefit, block: Any, n_rows: int) -> NDArray[np.int
     """Return when the first rows of a block came, as a part of a window holds it."""
     if not counts_time(model):
         return np.full(n_rows, NO_TIME)
-    times: NDArray[np.int64] = block.learn_came[:n_rows].copy()
-    return times
+    return block.learn_came[:n_rows].copy()

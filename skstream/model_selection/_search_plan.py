@@ -598,7 +598,6 @@ def _chosen_by_workers(search: Any, plan: Plan, stream: Stream, groups: Any) -> 
     best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
     if best.failure is not None:
         raise all_failed(len(tuned.lanes), best.failure)
-    run: SearchRun
     run = next(one.run for one in finished if any(lane.name == best.name for lane in one.lanes))
     run.leave_group().choose(tuned)
     return run
