@@ -607,8 +607,9 @@ class Outcome:
 
     def files(self) -> dict[str, str]:
         """Return the texts to write, by the names of their files."""
-        summary = json.dumps(_without_nan(self._summary()), indent=1, allow_nan=False)
-        return {TABLE: self._markdown(), SUMMARY: f"{summary}\n"}
+        # Numbers that are not finite are null in JSON.
+        summary = json.loads(json.dumps(self._summary()), parse_constant=lambda _: None)
+        return {TABLE: self._markdown(), SUMMARY: f"{json.dumps(summary, indent=1)}\n"}
 
     def _markdown(self) -> str:
         metric = self.suite.metrics[0]
@@ -641,16 +642,14 @@ class Outcome:
             "metrics": list(self.suite.metrics),
             "versions": self._versions,
             "scores": {name: one.scores for name, one in self.study.studies.items()},
-            "ranks": None
-            if ranks is None
-            else {
+            "ranks": ranks
+            and {
                 "average_ranks": dict(zip(ranks.names, ranks.average_ranks.tolist(), strict=True)),
                 "pvalue": ranks.pvalue,
                 "critical_difference": ranks.critical_difference,
             },
-            "leaderboard": None
-            if board is None
-            else {
+            "leaderboard": board
+            and {
                 "loss": board.loss,
                 "alpha": board.alpha,
                 "possible": list(board.possible),
@@ -666,15 +665,6 @@ class Outcome:
                 draw(ranks.plot(), folder / RANKS_PICTURE)
         except ImportError as error:
             say(f"no plot was drawn: {error}")
-
-
-def _without_nan(value: Any) -> Any:
-    """Put None, which is null in JSON, in the place of numbers that are not finite."""
-    if isinstance(value, dict):
-        return {name: _without_nan(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
