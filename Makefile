@@ -39,7 +39,7 @@ help:
 	@echo "make fidelity   run what answers for the tables and figures of the five papers, and write"
 	@echo "             docs/fidelity.md (up to two hours; PAPER=bifet: one paper; FULL=1: as large as there)"
 	@echo "make field   run the field: 26 models on real and generated streams, into build/field, and write"
-	@echo "             docs/field.json and docs/what_works.md (a quarter of an hour; again after a stop:"
+	@echo "             docs/field.json and docs/what_works.md (forty minutes; again after a stop:"
 	@echo "             what is left; SHORT=1: its short form, into build/field-short)"
 	@echo "make clean   remove environments, caches and build results"
 
