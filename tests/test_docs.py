@@ -51,6 +51,21 @@ PHRASES = {
     r"[Ww]hat becomes of": "how ... is handled",
     r"of equal ones the": "ties go to the",
     r"whatever yields": "any source of",
+    r"[Rr]efused by name": "rejected with an error that names it",
+    r"[Ww]hom to trust": "which files to trust",
+    r"page to hand on": "share a result",
+    r"[Ww]ho waits\b": "users see",
+    r"[Ww]hich detector to take": "choosing a detector",
+    r"[Bb]eside (other libraries|the loop)": "compared with",
+    r"\bruns? by (the|its|River's) (own )?loop": "runs in its own loop",
+    r"\b(goes|go) on (counting|from here|in the loop|to the same)": "keeps counting, continues",
+    r"cannot be promised": "cannot be guaranteed",
+    r"keeps? (its|their) promise": "the guarantee holds",
+    r"\bThe message is in\b": "is the summary",
+    r"bare or by\b": "directly or in",
+    r"[Aa]sked before it is learnt": "predicted before it is used for training",
+    r"what takes its place": "its replacement",
+    r"\b(file|model|class)s? of yours": "your own",
 }
 # Less than readers see, where a page would take long: the text of the page, and what runs.
 SHORTER = {
@@ -188,7 +203,8 @@ def test_figures_name_their_command(page: Path) -> None:
 @pytest.mark.parametrize(("phrase", "better"), PHRASES.items())
 def test_phrases_that_stop_a_reader_are_not_used(phrase: str, better: str) -> None:
     files = [*PAGES, *(PROJECT / "examples").rglob("*.py"), *(PROJECT / "skstream").rglob("*.py")]
-    for file in [PROJECT / "README.md", *files]:
+    changes = [PROJECT / "CHANGELOG.md", *(PROJECT / "changelog.d").glob("*.md")]
+    for file in [PROJECT / "README.md", *files, *changes]:
         text = re.sub(r"\s+(# )?", " ", file.read_text("utf-8"))
         assert not re.search(phrase, text), f"{file}: {better}"
 
