@@ -1,7 +1,6 @@
 """A search along a stream, and what it reports."""
 
 from collections.abc import Callable
-from copy import copy
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -16,6 +15,7 @@ from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from skstream._meta import with_tags_of
 from skstream.base import (
     Method,
     check_can_learn,
@@ -836,12 +836,4 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         return Path(path)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = tags_of(as_learner(self.estimator))
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = copy(inner.classifier_tags)
-        tags.regressor_tags = copy(inner.regressor_tags)
-        tags.target_tags = copy(inner.target_tags)
-        tags.input_tags = copy(inner.input_tags)
-        tags.non_deterministic = inner.non_deterministic
-        return tags
+        return with_tags_of(tags_of(as_learner(self.estimator)), super().__sklearn_tags__())

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,74 +34,6 @@ SMALL_LINE = 16  # characters in the legend of a small panel
 
 #: What `legend=` takes; documented at `BaseDisplay.plot`.
 LegendChoice = str | bool | Mapping[str, Any] | None
-
-
-@runtime_checkable
-class Display(Protocol):
-    """What every display offers; ``isinstance`` checks that the methods are there.
-
-    A drawn display also keeps its artists: ``ax_`` and ``figure_``, and ``lines_``, a dict of
-    matplotlib lines by name.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skstream.plotting import PrequentialDisplay
-    >>> from skstream.plotting._base import Display
-    >>> display = PrequentialDisplay(
-    ...     checkpoints=np.array([10, 20]),
-    ...     curves={"sgd": np.array([[0.5], [0.6]])},
-    ...     metric="accuracy",
-    ...     forgetting="cumulative",
-    ... )
-    >>> isinstance(display, Display)
-    True
-    """
-
-    @classmethod
-    def from_result(cls, *args: Any, **options: Any) -> Self:
-        """Plot a result.
-
-        Parameters
-        ----------
-        *args
-            The result, and what is to be shown of it.
-        **options
-            What is to be shown, and options of `plot`.
-
-        Returns
-        -------
-        display : Display
-            The display, drawn.
-        """
-        ...
-
-    def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **options
-            How it is to be drawn, such as properties of all lines.
-
-        Returns
-        -------
-        self : Display
-            With `ax_`, `figure_` and `lines_`.
-        """
-        ...
-
-    def to_frame(self) -> Any:
-        """Return the data of the plot.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            One row per value.
-        """
-        ...
 
 
 @dataclass(frozen=True)

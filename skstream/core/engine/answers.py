@@ -331,7 +331,6 @@ def missing(answers: np.ndarray, task: Task) -> np.ndarray | None:
 
     A label whose scores are NaN is missing, too: a row has both, or neither.
     """
-    wrong: np.ndarray
     codes = answers[:, 0] if task.n_scores else answers
     if answers.dtype.kind == "f":
         with np.errstate(all="ignore"):
