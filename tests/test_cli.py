@@ -686,5 +686,7 @@ def test_a_model_that_cannot_read_gaps_is_told_how(row, run, csv_file, here):
     for model, wrapped in (("nb", "nb"), ("mine=nb", "sgd")):
         status, _, errors = run(*given, "--model", model)
         assert status == 2
-        assert errors.endswith(f"wrap the model: --model \"prepared('{wrapped}')\"\n")
+        assert errors.endswith(
+            f"NaN.\nTo fill gaps first, wrap the model: --model \"prepared('{wrapped}')\"\n"
+        )
     assert done(run(*given, "--model", "prepared('sgd')"))
