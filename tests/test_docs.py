@@ -63,7 +63,15 @@ SHORTER = {
     },
     "other_libraries": {"n_learns=1000": "n_learns=50"},
     "everyday_data": {"make_transactions(3_000)": "make_transactions(600)"},
-    "estimators": {"0_000": "_000", "5_000": "500", "max_iter=20": "max_iter=2"},
+    "estimators": {
+        "0_000": "_000",
+        "5_000": "500",
+        "max_iter=20": "max_iter=2",
+        "every=1_000, window=2_000": "every=200, window=400",
+        "2_000:2_500": "500:1_000",
+        "2_000": "500",
+        "4_000": "1_000",
+    },
     "probabilities": {
         'ParquetStream("gmsc.parquet", target="class")': (
             '__import__("skstream").streams.take_rows('
