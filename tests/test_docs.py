@@ -72,13 +72,22 @@ SHORTER = {
     "scoring_alarms": {"    range(30),": "    range(3),"},
     "online_or_retrained": {
         "max_iter=30": "max_iter=2",
-        "(4_000)": "(1_100)",
-        "tuning=2_000": "tuning=500",
-        "every=336": "every=500",
+        "(4_000)": "(500)",
+        "tuning=2_000": "tuning=200",
+        "every=336": "every=150",
+        "min_rows=1_000": "min_rows=200",
     },
     "other_libraries": {"n_learns=1000": "n_learns=50"},
     "everyday_data": {"make_transactions(3_000)": "make_transactions(600)"},
-    "estimators": {"0_000": "_000", "5_000": "500", "max_iter=20": "max_iter=2"},
+    "estimators": {
+        "0_000": "_000",
+        "5_000": "500",
+        "max_iter=20": "max_iter=2",
+        "every=1_000, window=2_000": "every=200, window=400",
+        "2_000:2_500": "500:1_000",
+        "2_000": "500",
+        "4_000": "1_000",
+    },
     "probabilities": {
         'ParquetStream("gmsc.parquet", target="class")': (
             '__import__("skstream").streams.take_rows('
