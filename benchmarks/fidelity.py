@@ -37,6 +37,7 @@ from benchmarks._fidelity_rules import (
     HOLDS,
     IN_PART,
     UNJUDGED,
+    answers,
     judge,
     question,
     reason,
@@ -58,7 +59,10 @@ we would like to ask the authors: [a note](fidelity_note.md).
 - **reproduced**: the figures in print are within the tolerance; **in part**: some are.
 - **holds**, **holds in part**, **does not hold**: what the paper says of a curve, asked of our
   figures as questions that are answered by yes or no: all yes, some, or none. The questions stand
-  with the figures. "2 × holds" counts rows.
+  with the figures.
+- "In part" can be nearly all or hardly any: the share beside it says how many of the figures agree,
+  in how many rows all questions are answered with yes, or, where there is one row, how many
+  questions.
 
 `make fidelity` runs all of it and writes these pages; `make fidelity PAPER={example}` runs one
 paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.
@@ -75,6 +79,8 @@ text. Here is what did not agree, what looks misprinted, and what we could not f
 text. It may be we who are wrong: the command of each item runs it. Please tell us; what you answer
 goes into these pages. All verdicts: [Fidelity](fidelity.md).
 """
+#: How rows begin to say why, where the paper gives another setting as well, which fits.
+BESIDE = "the other reading"
 #: From good to bad.
 ORDER = (HOLDS, IN_PART, FAILS, UNJUDGED)
 STATES = {"shape": "shape only", "absent": "not possible here", "words": "no computation"}
@@ -126,11 +132,31 @@ def write_record(record: dict[str, Any]) -> None:
 def rows_of(record: dict[str, Any], paper: str, item: Item) -> list[Row]:
     """What the runs of an item recorded for it; what is drawn by too few seeds says so."""
     found = ((key, Row(**row)) for key in item.runs for row in record.get(key, {}).get("rows", ()))
+    rows = [(key, row) for key, row in found if (row.paper, row.item) == (paper, item.name)]
+    out = dict(item.left_out) | second_reading(item, [row for _, row in rows])
     return [
-        replace(row, why=row.why or RUNS[key].too_few(row.column))
-        for key, row in found
-        if (row.paper, row.item) == (paper, item.name)
+        replace(
+            row,
+            why=out.get(row.line)
+            or out.get(row.column)
+            or row.why
+            or RUNS[key].too_few(row.column),
+        )
+        for key, row in rows
     ]
+
+
+def second_reading(item: Item, rows: list[Row]) -> dict[str, str]:
+    """Lines of the reading of a setting that is farther from the paper's figures, and why."""
+    of = {name: [row for row in rows if row.line.startswith(name)] for name in item.readings}
+    if not of or not all(of.values()):
+        return {}
+    gaps = {
+        name: statistics.mean(abs(row.difference or 0) for row in some) for name, some in of.items()
+    }
+    near = min(gaps.values(), default=0)
+    why = f"{BESIDE}: {max(gaps.values()):.1f} points away in the mean, the one counted {near:.1f}"
+    return {row.line: why for name, some in of.items() if gaps[name] > near for row in some}
 
 
 def rows_of_paper(record: dict[str, Any], key: str, paper: Paper) -> tuple[Row, ...]:
@@ -171,13 +197,15 @@ def state(item: Item, rows: list[Row]) -> str:
         return STATES["shape"]
     n_good = sum(row.is_within(item.tolerance, relative=item.relative) for row in compared)
     whole = "reproduced in part" if n_good else "not reproduced"
-    by_shape = [row for row in rows if row not in compared]
-    in_print = any(row.difference is not None for row in by_shape)
+    by_shape = [row for row in rows if row not in compared and not row.why.startswith(BESIDE)]
+    in_print = sum(row.difference is not None for row in by_shape)
     if n_good == len(compared) and not in_print and not item.n_absent:
         whole = "reproduced"
-    rest = f"; {len(by_shape)} by shape" if by_shape else ""
+    rest = f"; {in_print} not counted" if in_print else ""
+    rest += f"; {len(by_shape) - in_print} by shape" if len(by_shape) > in_print else ""
     rest += f"; {item.n_absent} not here" if item.n_absent else ""
-    return f"{whole}: {n_good} of {len(compared)} figures {item.allowed}{rest}"
+    share = f" ({100 * n_good / len(compared):.0f} %)" * (0 < n_good < len(compared))
+    return f"{whole}: {n_good} of {len(compared)} figures{share} {item.allowed}{rest}"
 
 
 def verdict(item: Item, row: Row, rows: tuple[Row, ...]) -> list[str]:
@@ -190,7 +218,13 @@ def verdict(item: Item, row: Row, rows: tuple[Row, ...]) -> list[str]:
     if isinstance(row.theirs, float) or row.column:
         return [HOLDS if row.theirs == row.ours else FAILS, ""]
     found = judge(row, rows)
-    return [found, "" if found in (HOLDS, "") else reason(row)]
+    return [found, reason(row) if found in (IN_PART, FAILS) else ""]
+
+
+def share(row: Row, rows: tuple[Row, ...]) -> str:
+    """How many of the questions about a row are answered with yes."""
+    parts = answers(row, rows)
+    return f"{sum(parts)} of {len(parts)} questions"
 
 
 def overall(item: Item, rows: list[Row], of_paper: tuple[Row, ...]) -> tuple[str, Row | None, str]:
@@ -210,9 +244,12 @@ def overall(item: Item, rows: list[Row], of_paper: tuple[Row, ...]) -> tuple[str
     )
     if counts[-1]:
         whole = "to be judged"
-    if len(found) > 1 and whole == "holds in part":
-        named = zip(ORDER, counts, strict=True)
-        whole += ": " + ", ".join(f"{n} × {name}" for name, n in named if n)
+    if whole == IN_PART and len(found) == 1:
+        whole += f": {share(row, of_paper)}"
+    elif whole == IN_PART:
+        n_in_part = f", {counts[1]} in part" * bool(counts[1])
+        whole += f": {counts[0]} of {len(found)} rows ({100 * counts[0] / len(found):.0f} %)"
+        whole += n_in_part
     return whole, row, why
 
 
@@ -286,11 +323,13 @@ def listed(
     lines = [f"Asked of “{claim}”: {said}" for claim, said in asked] + [""] * bool(asked)
     lines += ["| what | theirs | ours | difference | verdict |", "|---|---|---|---|---|"]
     for row in rows:
+        found, why = verdict(item, row, of_paper)
+        found += f" ({share(row, of_paper)})" * (found == IN_PART)
         cells = [
             row.line + marks.get(row.why, ""),
             *(shown(v, item.digits) for v in (row.theirs, row.ours)),
             difference(row, item.digits),
-            ": ".join(filter(None, verdict(item, row, of_paper))),
+            ": ".join(filter(None, (found, why))),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return [*lines, ""]

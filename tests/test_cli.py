@@ -356,7 +356,7 @@ MANY = "x,class\n" + "".join(f"{i},{i * 7}\n" for i in range(1001))
     ("text", "arguments", "message"),
     [
         (ROWS.replace(",", ";"), [], "'x;day;class'. Describe the format with, for example,"),
-        ("class\na\nb\n", [], "has no column beside the target 'class'"),
+        ("class\na\nb\n", [], "has no column besides the target 'class'"),
         ("x,class\n1,a\n2,a\n", [], "has only one label, 'a'"),
         (MANY, [], "has 1,001 different values, each of which would be a label"),
         (ROWS, ["--read", "delimitr=;"], "delimitr= is not a parameter of streams of files"),

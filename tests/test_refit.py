@@ -475,7 +475,7 @@ def test_a_result_knows_refits_and_their_cost(tmp_path):
         assert 0 < cost.seconds_refitting <= cost.seconds
         assert all(rows == sorted(rows) for rows in one.costs["bag"].refit_rows)
         assert one.costs["fast"].refit_rows == [] and not one.costs["fast"].seconds_refitting
-        assert "seconds of refits" in str(one) and "seconds of refits" in one._repr_html_()
+        assert "refit seconds" in str(one) and "refit seconds" in one._repr_html_()
     assert "refits" not in str(result.select(models="fast"))
 
 

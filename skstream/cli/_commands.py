@@ -128,7 +128,7 @@ def score(options: argparse.Namespace) -> int:
 def _about_guesses(result: EvaluationResult) -> str:
     """Say why the table has no naive guess, and what stands in its place."""
     zeros = [name for name, one in result.measures.items() if one.baseline_is_zero]
-    known = f"A naive guess has 0 in {', '.join(zeros)}" if zeros else "Kappas compare with one"
+    known = f"A naive guess scores 0 in {', '.join(zeros)}" if zeros else "Kappas compare with one"
     return (
         "The table has no naive baselines, since no model is run. "
         f"{known}{'' if zeros else ' (--metric kappa_m, kappa_temporal)'}; skstream evaluate has "
@@ -370,7 +370,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
     files, stream = opened.files, opened.stream
     if given and files is not None and files.feature_names == []:
         raise ValueError(
-            f"{files.files[0]} has no column beside the target {options.target!r}, so that models "
+            f"{files.files[0]} has no column besides the target {options.target!r}, so models "
             f"have nothing to learn from. Without --model, the baselines are evaluated."
         )
     target = _target_in_words(options.target)

@@ -443,7 +443,7 @@ def estimates_of(
     if coder.n_unlabelled == coder.n_rows:
         raise ValueError(
             f"None of the {coder.n_rows:,} rows has a label: no estimate can be checked, and there "
-            "are no newest labels. Also pass the earlier rows whose labels have come."
+            "are no newest labels. Also pass the earlier rows whose labels have arrived."
         )
     coder.check_end(models)
     rows = _joined(parts)

@@ -381,10 +381,10 @@ class SliceScores:
         better = {one: end for one, end in better.items() if np.isfinite(end) and one in many}
         if not better:
             raise ValueError(
-                f"No group has an interval of {metric} of '{model}': all have fewer than "
-                f"{LEAST_ROWS} rows ({LEAST_OF_OTHERS} but for accuracy and error), the model "
-                "failed, or without some of their rows the measure is undefined or at a bound, or "
-                "the same without any of them."
+                f"No group has an interval of {metric} of '{model}'. Possible reasons: all groups "
+                f"have fewer than {LEAST_ROWS} rows (fewer than {LEAST_OF_OTHERS} for measures "
+                "other than accuracy and error); the model failed; or, leaving out some rows, the "
+                "measure becomes undefined, reaches a bound, or never changes."
             )
         name = min(better, key=lambda one: better[one])
         low, high = ends[name]
@@ -639,6 +639,7 @@ def _check_same(result: EvaluationResult, overall: EvaluationResult) -> None:
         ]
         if not np.isclose(pair[0], pair[1], rtol=1e-6, atol=1e-9, equal_nan=True):
             raise ValueError(
-                f"Measure {metric!r} of '{model}' is {pair[0]:.6g} in the result and, computed by "
-                f"its name, {pair[1]:.6g}: is it your own? Pass metrics=."
+                f"Measure {metric!r} of '{model}' is {pair[0]:.6g} in the result, but "
+                f"{pair[1]:.6g} if computed by its name. If it is a measure of your own, pass "
+                "metrics=."
             )

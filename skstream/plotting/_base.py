@@ -1,7 +1,7 @@
 """What all displays share: the protocol, the way they are drawn, and the artists they keep."""
 
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.plotting._axes import (
+    LONGEST_LINE,
     OVER_EDGE,
     Styles,
     clip_above,
@@ -223,8 +224,11 @@ class Canvas:
             for n_columns in range(len(entries), 0, -1):
                 made = make(ax.figure, **below, ncols=n_columns, **small_text)
                 if n_columns == 1 or made.get_window_extent().width <= ax.figure.bbox.width:
-                    return made
+                    break
                 made.remove()
+            # The layout asks at every drawing: the figure may be narrower by then.
+            made.get_tightbbox = partial(_narrowed, made, list(entries))
+            return made
         if place == "inside" or (place in ("auto", "ends") and not self.own):
             n_points = sum(len(line.get_xdata()) for line in lines.values())
             free = corner if n_points <= MOST_POINTS_TO_SEARCH else "upper right"
@@ -259,6 +263,18 @@ class Canvas:
         self.top -= height
         clip_above(ax, lines.values(), self.top)
         return legend
+
+
+def _narrowed(legend: Any, names: Sequence[str], renderer: Any = None) -> Any:
+    """Break the names in a legend until it fits into its figure; return its extent."""
+    extent = None
+    for width in range(LONGEST_LINE, 7, -1):
+        for text, name in zip(legend.get_texts(), names, strict=True):
+            text.set_text("\n".join(wrap_name(name, width)))
+        extent = legend.get_window_extent(renderer)
+        if extent.width <= legend.figure.bbox.width:
+            break
+    return extent
 
 
 def _covers(legend: Any, ax: Any) -> bool:

@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(kw_only=True)
 class _Tested:
-    """Which models the best one was told apart from; each other model is in one of four.
+    """From which models the best one differs significantly; each other model is in one of four.
 
     `worse` and `better` than it was shown, `open` neither, `untested` for the reason given.
     """
@@ -226,7 +226,7 @@ class _Standing:
         sentences = [self.direction]
         if guess is not None and guess not in self.equal:
             sentences.append(
-                f"The best {NAIVE}, {guess}, has {self._shown(guess)}: that of {best} is "
+                f"The best {NAIVE}, {guess}, has {self._shown(guess)}; {best} is "
                 f"{self._gap(guess)} {self.more}."
             )
         models = [name for name in behind if name not in self.naive]
@@ -254,7 +254,7 @@ class _Standing:
             for name in result.metric_names
             if result.measures[name].baseline_is_zero
         ]
-        of_zero = f" A {NAIVE} has 0 in {_names(zeros)}." if zeros else ""
+        of_zero = f" A {NAIVE} scores 0 in {_names(zeros)}." if zeros else ""
         return [
             f"No {NAIVE} is among the models with a score, so there is little to compare {best} "
             f"with: evaluate one of skstream.baselines, too.{of_zero}"
@@ -339,7 +339,7 @@ def _qualifier(result: EvaluationResult) -> str:
 
 
 def _certainty(result: EvaluationResult, best: str, tested: _Tested, alpha: float) -> list[str]:
-    """Say from which models the best one is told apart."""
+    """Say from which models the best one differs significantly."""
     sentences = []
     pairs = f", for all {tested.n_pairs} pairs of models together" if tested.n_pairs > 1 else ""
     level = f"at the level of {100 * alpha:g} %{pairs}"
@@ -355,8 +355,8 @@ def _certainty(result: EvaluationResult, best: str, tested: _Tested, alpha: floa
     if tested.better:
         sentences.append(
             f"{_names(tested.better)} {'is' if len(tested.better) == 1 else 'are'} shown to be "
-            f"better than {best}, {level}: the losses that the test compares, and the measure, do "
-            "not agree."
+            f"better than {best}, {level}: the losses that the test compares contradict the "
+            "measure."
         )
     if sentences:
         scored = scored_with(result, result.forgetting_names[0]) if result.n_folds == 1 else ""

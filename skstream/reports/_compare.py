@@ -498,4 +498,4 @@ def _means(numbers: Sequence[int], of: str) -> str:
 def _differing(results: Sequence[EvaluationResult]) -> str:
     """Say what was set in another way for some of the streams."""
     names = differences(results)
-    return f" (not the same {' and '.join(names)} in all)" if names else ""
+    return f" (with different {' and '.join(names)})" if names else ""

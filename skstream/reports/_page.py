@@ -93,7 +93,7 @@ def _page(
         _tag("div", *_paragraphs([found.headline, *found.details]), classes="answer"),
         *_section("Scores", _score_tables(result)),
         *_section("Pictures", _pictures(result, room, detections)),
-        *_section("How sure", _paragraphs(found.tests)),
+        *_section("Significance", _paragraphs(found.tests)),
         *_section("Alarms and drifts", _alarms(result, detections)),
         *(part for one in also for part in _further(one, room)),
         *_section("Warnings and remarks", _paragraphs(_remarks(result))),
@@ -220,7 +220,7 @@ def _wanted(result: EvaluationResult) -> list[tuple[str, str]]:
 
 def _pictures(result: EvaluationResult, room: int, detections: Mapping[str, Any]) -> list[_Html]:
     if not room:
-        return _paragraphs(["There are none: matplotlib was not installed when this was written."])
+        return _paragraphs(["There are no plots: matplotlib was not installed."])
     if not len(result.checkpoints):
         return []
     wanted, marked = _wanted(result), marks_of(result, detections)
@@ -348,9 +348,9 @@ def _stream(result: EvaluationResult) -> list[_Html]:
     if known.get("width") is not None:
         facts.append(("features", f"{known['width']:,}"))
     if known.get("names"):
-        facts.append(("their names", listed(list(map(str, known["names"])), _MOST_NAMES)))
+        facts.append(("feature names", listed(list(map(str, known["names"])), _MOST_NAMES)))
     if known.get("types"):
-        facts.append(("their types", listed(list(map(str, known["types"])), _MOST_NAMES)))
+        facts.append(("feature types", listed(list(map(str, known["types"])), _MOST_NAMES)))
     if result.times is not None and len(result.times):
         facts.append(("times of checkpoints", f"{result.times[0]} to {result.times[-1]}"))
     facts += _labels(result)
@@ -358,7 +358,7 @@ def _stream(result: EvaluationResult) -> list[_Html]:
         facts.append((f"checksum of {name}", listed(list(map(str, sums)), _MOST_NAMES)))
     waits = getattr(result, "waits", None)
     if waits is not None:
-        facts.append(("labels that came, never came", f"{waits.n_labelled:,}, {waits.n_never:,}"))
+        facts.append(("labels known, never known", f"{waits.n_labelled:,}, {waits.n_never:,}"))
         facts.append(("delay of labels", waits.delays_as_text()))
     return [_table((), facts, "the stream", classes="text")]
 
@@ -389,7 +389,7 @@ def _settings(result: EvaluationResult) -> list[_Html]:
     unusual = as_passed(unusual_parameters(result))
     rows = [(name, str(value)) for name, value in result.parameters.items()]
     table = [_table((), rows, "settings", classes="text")] if rows else []
-    return [*_paragraphs([f"Not as usual: {unusual}."] if unusual else []), *table]
+    return [*_paragraphs([f"Other than the defaults: {unusual}."] if unusual else []), *table]
 
 
 def _models(result: EvaluationResult) -> list[_Html]:

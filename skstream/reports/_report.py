@@ -255,8 +255,8 @@ def of_different_rows(n_answered: Mapping[str, int]) -> str:
     """Say how many rows the scores of each model are about, where that is not the same."""
     words = listed([f"'{name}' of {n:,} rows" for name, n in n_answered.items()], _MOST_NAMES)
     return (
-        f"The models have predictions for different rows ({words}): their scores are on different "
-        "rows, and do not show which is better"
+        f"The models have predictions for different rows ({words}), so their scores do not show "
+        "which is better"
     )
 
 
@@ -286,7 +286,7 @@ def notes(result: EvaluationResult) -> list[str]:
     lines = [*([unlike] if unlike else []), *_counts(result), *_reasons(result)]
     models = result.details.record.get("models", {})
     if taken := [name for name in result.model_names if "taken" in models.get(name, {})]:
-        lines.append(f"{', '.join(taken)}: Pipeline, taken as StreamPipeline of its steps")
+        lines.append(f"{', '.join(taken)}: Pipeline, run as a StreamPipeline of its steps")
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
     lines += [f"{name} is left out: {why}" for name, why in result.left_out.items()]
@@ -356,8 +356,8 @@ def table_cells(result: EvaluationResult) -> tuple[list[str], list[list[str]]]:
     header = [
         "model",
         *result.metric_names,
-        *(["unanswered questions"] if counted else []),
-        *(["refits", "seconds of refits"] if refitted else []),
+        *(["missing predictions"] if counted else []),
+        *(["refits", "refit seconds"] if refitted else []),
         *(["seconds", "path"] if has_run else []),
     ]
     rows = []

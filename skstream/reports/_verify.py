@@ -72,10 +72,10 @@ class Verification:
         what = f"{self.n_answers:,} predictions and the curves" if self.n_answers else "the curves"
         why = "; ".join(self.reasons)
         if self.identical:
-            spite = f" (in spite of {why})" if why else ""
-            return f"identical: {what} of {models}{spite}. {_SAID}."
+            despite = f" (despite {why})" if why else ""
+            return f"identical: {what} of {models}{despite}. {_SAID}."
         if not self.first:
-            return f"different: {what} of {models} are the same, but not the rest: {why}"
+            return f"different: {what} of {models} are the same, but the rest is not: {why}"
         return f"different: {self.first}. Why: " + (
             why or "no recorded cause; a model may depend on more than its parameters and the seed"
         )
@@ -225,7 +225,9 @@ def _differences(
             where = "" if stream is None or now.sets is not None else stream.place_of(place)
             yield f"{what} at row {place:,} ({where or 'counted from 0'}) {values}"
         if before.n_rows != now.n_rows:
-            yield f"there are {now.n_rows:,} rows and were {before.n_rows:,}, equal up to the last"
+            yield (
+                f"there are {now.n_rows:,} rows instead of {before.n_rows:,}; those in both agree"
+            )
     for point, what, values in _first(_curves_of(one, again)):
         after = plural(int(one.checkpoints[point]), "row")
         yield f"{what} at the checkpoint after {after} {values}"
@@ -253,7 +255,7 @@ def _columns_of(before: Tape, now: Tape, result: EvaluationResult) -> Iterator[_
     yield from labels("the label", before.y, now.y)
     for name in result.model_names:
         answers = (np.swapaxes(tape.answers[name], 0, 1) for tape in (before, now))
-        yield from labels(f"the answer of {name!r}", *answers)
+        yield from labels(f"the prediction of {name!r}", *answers)
         if name in before.scores and name in now.scores:
             was, is_now = (np.swapaxes(tape.scores[name], 0, 1) for tape in (before, now))
             axes = {"fold": result.folds, "column": range(was.shape[-1])}
@@ -297,7 +299,7 @@ def _unequal(was: Any, now: Any, name: str) -> Iterator[str]:
     if isinstance(was, dict) and isinstance(now, dict):
         for key in {**was, **now}:
             if key not in was or key not in now:
-                yield f"{name}: {key} is {'now' if key in now else 'not'} there"
+                yield f"{name}: {key} is {'new' if key in now else 'missing'}"
             else:
                 yield from _unequal(was[key], now[key], f"{name}: {key}")
     elif np.shape(was) != np.shape(now) or _unlike(np.asarray(was), np.asarray(now)).any():

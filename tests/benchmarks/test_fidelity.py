@@ -167,6 +167,16 @@ def test_every_rule_and_every_reason_is_of_a_row() -> None:
             "alone 9 %, corrected 9 %, augmented 9 %",
             "does not hold",
         ),
+        (
+            "never above 0: nothing beats the persistent one",
+            "alone 0 %, corrected 1 %, augmented 0 %",
+            "holds in part",
+        ),
+        (
+            "found in all repetitions by cross and bootstrap, mostly, but for SEA",
+            "in all 3 repetitions on 6 of 11 streams, and on 0 of 2 of SEA",
+            "holds",
+        ),
     ],
 )
 def test_rules_say_what_their_questions_ask(claim, ours, wanted):
@@ -180,6 +190,41 @@ def test_broken_figures_are_another_verdict_on_the_page() -> None:
     row["ours"] = "19.18 %, fresh rows 20.07 %"
     line = next(line for line in fidelity.page(changed).splitlines() if "Figure 2](" in line)
     assert "**does not hold**" in line
+
+
+def item_of(paper: str, name: str) -> Item:
+    return next(item for item in PAPERS[paper].items if item.name == name)
+
+
+@pytest.mark.parametrize("name", ["Table 3", "Table 4"])
+def test_settings_found_by_search_are_not_counted(name: str) -> None:
+    item = item_of("cervantes", name)
+    counted = fidelity.counted(item, fidelity.rows_of(RECORD, "cervantes", item))
+    assert len({row.line for row in counted} - {"NSLC", "NSCX"}) == 7
+    assert not {"NSLC", "NSCX", "best possible"} & {r for c in counted for r in (c.line, c.column)}
+
+
+def test_of_two_delays_the_one_that_fits_is_counted() -> None:
+    item, changed = item_of("grzenda", "Table 1"), json.loads(json.dumps(RECORD))
+    for row in changed["delayed_agrawal"]["rows"]:
+        row["ours"] = row["theirs"]
+    for of, other in ((RECORD, item.readings[1]), (changed, item.readings[0])):
+        rows = fidelity.rows_of(of, "grzenda", item)
+        beside = [row.line for row in rows if row.why.startswith(fidelity.BESIDE)]
+        assert len(beside) == 21 and all(line.startswith(other) for line in beside)
+        found = re.findall(r"of (\d+) figures|(\d+) not", fidelity.state(item, rows))
+        assert sum(int(number) for pair in found for number in pair if number) == 126
+
+
+@pytest.mark.parametrize(
+    ("stream", "n_of_learners", "n_of_naive"),
+    [("Hyperplane", 150, 250), ("LED", 19_000, 20_000)],
+)
+def test_steps_that_may_be_chance_are_of_so_many_rows(stream, n_of_learners, n_of_naive):
+    for row in OF_PAPER["grzenda"]:
+        if row.item == "Table 1" and row.line.startswith(stream):
+            rows = row.ours / 100 * (n_of_naive if row.column in ("NC", "MC") else n_of_learners)
+            assert rows == pytest.approx(round(rows), abs=1e-6)
 
 
 @pytest.mark.parametrize("key", RUNS)
@@ -252,7 +297,8 @@ def test_stand_ins_are_never_called_reproduced() -> None:
     far = replace(FIGURE, ours=800.0)
     assert fidelity.state(item, [stand_in]) == "shape only"
     assert fidelity.state(item, [FIGURE]).startswith("reproduced: 1 of 1")
-    assert fidelity.state(item, [FIGURE, far, stand_in]).startswith("reproduced in part: 1 of 2")
+    found = fidelity.state(item, [FIGURE, far, stand_in])
+    assert found.startswith("reproduced in part: 1 of 2 figures (50 %)")
 
 
 def test_none_within_the_tolerance_is_not_called_reproduced() -> None:

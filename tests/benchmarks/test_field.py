@@ -226,7 +226,7 @@ def test_another_protocol_is_refused(here, field, tmp_path, capsys):
         (["--against", "field.json"], "needs a model"),
         (["--against", "field.json", "--model", "nb"], "which a learner|as a learner"),
         (["--against", "field.json", "--model", "m=nb", "--stream", "SAE"], "SEA"),
-        (["--against", "suite.toml", "--model", "m=nb"], "is no record"),
+        (["--against", "suite.toml", "--model", "m=nb"], "is not a record"),
         (["--against", "nowhere.json", "--model", "m=nb"], "nowhere.json"),
         (["--model", "m=nb"], "are for --against"),
     ],

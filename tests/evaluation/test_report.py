@@ -298,14 +298,14 @@ def test_settings_models_versions_and_the_stream_are_there(tmp_path: Path) -> No
     assert page.texts[""][:2] == ["Demand & <supply>", "Demand & <supply>"]
     (settings,) = page.sections["Settings"]
     assert dict(settings) == {name: str(value) for name, value in result.parameters.items()}
-    assert page.texts["Settings"] == ["Not as usual: n_warmup=5."]
+    assert page.texts["Settings"] == ["Other than the defaults: n_warmup=5."]
     assert any("SGDClassifier(alpha=0.0001," in text for text in page.texts["Models"])
     assert ["scikit-learn", result.details.record["versions"]["scikit-learn"]] in page.sections[
         "Made with"
     ][0]
     stream = dict(page.sections["The stream"][0])
     assert stream["rows"] == "300"
-    assert stream["their names"] == ", ".join(STREAM.feature_names)
+    assert stream["feature names"] == ", ".join(STREAM.feature_names)
     share = np.mean(np.asarray(STREAM.y) == STREAM.classes[0])
     assert stream["classes"].startswith(f"{STREAM.classes[0]} {share:.2%}, ")
     same = np.mean(np.asarray(STREAM.y)[1:] == np.asarray(STREAM.y)[:-1])

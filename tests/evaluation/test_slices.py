@@ -572,6 +572,6 @@ def test_what_has_no_slices() -> None:
     own = sk.PrequentialEvaluator(Measure(lambda y, p: 0.25, name="accuracy")).evaluate(
         sk.MajorityClass(), X, y
     )
-    with pytest.raises(ValueError, match="is it your own"):
+    with pytest.raises(ValueError, match="measure of your own"):
         sk.score_slices(own, y)
     assert sk.score_slices(own, y, metrics="error").slice_names == ["0", "1"]
