@@ -59,6 +59,7 @@ def cluster() -> Iterator[Any]:
                 n_workers=2,
                 threads_per_worker=1,
                 processes=True,
+                auto_restart=False,  # the last test kills one
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
             ) as cluster,
