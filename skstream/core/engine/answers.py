@@ -104,8 +104,10 @@ def model_error(
 ) -> ModelError:
     """Return the error that says which model failed at what, and why."""
     of_fold = f" (fold {fold})" if n_folds > 1 else ""
-    why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
-    if isinstance(cause, AttributeError) and cause.__cause__ is not None:
+    why = f"{type(cause).__name__}: {cause}"
+    if isinstance(cause, BadAnswer):
+        why = str(cause)
+    elif isinstance(cause, AttributeError) and cause.__cause__ is not None:
         while cause.__cause__ is not None:  # the innermost model says when it offers a method
             cause = cause.__cause__
         why += f" ({cause})."
