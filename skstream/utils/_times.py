@@ -38,8 +38,8 @@ _CONVERT = (
 class UtcTimes(np.ndarray):
     """Array of ``datetime64`` in UTC, of datetimes that came with a time zone.
 
-    NumPy's own ``datetime64`` has no time zone, so that datetimes with and without one could not
-    be told apart.
+    NumPy's own ``datetime64`` has no time zone, so that datetimes with and without one would
+    look the same.
     """
 
     def __reduce__(self) -> Any:
