@@ -20,7 +20,7 @@ from skstream.core.measures.registry import (
     resolve_metrics,
 )
 from skstream.core.measures.rows import ScoredRows
-from skstream.core.measures.running import block_length
+from skstream.core.measures.running import buffer_size
 from skstream.core.measures.scores import Scores, make_sums
 from skstream.core.run.tape import (
     check_has_scores,
@@ -490,7 +490,7 @@ def _series(
         methods = [tape.methods.get(name) for name, _ in lanes] if tape.methods else None
         mechanisms = [partial(make_sums, one.forgetting)]
         scores = Scores({"": one.measure}, mechanisms, tape.classes, uses_previous, methods)
-        size = block_length([one.forgetting], _BLOCK)
+        size = buffer_size([one.forgetting], _BLOCK)
     first = 0
     for block in rows_of(tape, lanes, size):
         rows = block.models(slice(one.bin, None, width))

@@ -19,7 +19,7 @@ from skstream.core.evaluators.delayed import DelayedResult
 from skstream.core.measures.formulas import Sums
 from skstream.core.measures.measure import OF_SCORES, Measure
 from skstream.core.measures.rows import NOT_GIVEN, NOT_GIVEN_TARGET, ScoredRows
-from skstream.core.measures.running import block_length
+from skstream.core.measures.running import buffer_size
 from skstream.core.measures.scores import Scores, Values, joined_values, make_sums
 from skstream.core.measures.series import KindOf, baselines_of, columns_of_kinds, kind_of
 from skstream.core.measures.sums import SumsByKind
@@ -452,7 +452,7 @@ class Lines:
             self.known &= np.asarray(tape.weight) > 0
         n_classes = 0 if tape.classes is None else len(tape.classes)
         # The blocks of rows are those of one pass over a stream.
-        self.size = block_length(mechanisms.values())
+        self.size = buffer_size(mechanisms.values())
         if any(one is not None for one in self.scores):
             self.size = min(self.size, max(1024, _MOST_SCORES // max(1, n_classes)))
         needs = baselines_of(frozenset().union(*(one.series for one in measures.values())))
