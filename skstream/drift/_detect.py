@@ -29,7 +29,7 @@ from skstream.core.run.tape import (
     tape_of,
     width_of,
 )
-from skstream.utils._choices import check_place, is_integer, is_real, names_as_text
+from skstream.utils._choices import check_position, is_integer, is_real, names_as_text
 from skstream.utils._labels import is_given
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._warnings import warn
@@ -429,7 +429,7 @@ def _line(name: str, bin: int | None, n_bins: int | None, last_bin: int | None) 
         return 0
     if bin is None:
         return n_bins + 1 if last_bin is None else last_bin
-    return check_place(f"bin of monitor {name!r}", bin, n_bins + 2)
+    return check_position(f"bin of monitor {name!r}", bin, n_bins + 2)
 
 
 def _found(one: _Watched, result: "EvaluationResult") -> FoundByModel:

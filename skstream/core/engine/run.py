@@ -235,11 +235,11 @@ class ModelRun:
             self.n_unanswered += int(np.count_nonzero(wrong))
             first = self._unanswered == "first"
             return None, marked(answers, wrong, self.task, first=first)
-        place = int(wrong.argmax())
+        position = int(wrong.argmax())
         self.n_unanswered += 1
-        failure = LoopFailed("predicting", place)
-        failure.__cause__ = BadAnswer(words_of_gap(answers[place], self.task))
-        return failure, answers[:place]
+        failure = LoopFailed("predicting", position)
+        failure.__cause__ = BadAnswer(words_of_gap(answers[position], self.task))
+        return failure, answers[:position]
 
     def _note_failure(self, failure: LoopFailed, answers: np.ndarray, block: Block) -> np.ndarray:
         """Note the failure; return the earlier answers, and missing ones after them."""

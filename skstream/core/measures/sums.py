@@ -429,7 +429,7 @@ class FadingOfTimeSums(CumulativeSums):
         return Majority(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _growing(self, rows: ScoredRows) -> Iterator[ScoredRows]:
-        """Rows with weights that grow, in pieces between which the sums are made smaller."""
+        """Rows with weights that grow, in parts between which the sums are made smaller."""
         first = 0
         while first < len(rows):
             assert rows.time is not None

@@ -267,8 +267,8 @@ class EvaluationResult:
             for metric in self.metric_names
         }
         return {
-            model: Bunch(**{metric: of_metric[place] for metric, of_metric in means.items()})
-            for place, model in enumerate(self.values)
+            model: Bunch(**{metric: of_metric[position] for metric, of_metric in means.items()})
+            for position, model in enumerate(self.values)
         }
 
     def select(
@@ -470,10 +470,10 @@ class EvaluationResult:
         0.667
         """
         tape = tape_of(self)
-        place = self._place_on_tape(model, fold)
-        return tape.predictions(model, place) if every_row else tape.answered(model, place)
+        position = self._position_on_tape(model, fold)
+        return tape.predictions(model, position) if every_row else tape.answered(model, position)
 
-    def _place_on_tape(self, model: str, fold: int | None) -> int:
+    def _position_on_tape(self, model: str, fold: int | None) -> int:
         """Position of a fold in the answers of a model, both checked."""
         pick(tape_of(self).answers, model, "model")
         return 0 if fold is None else self.folds.index(number(fold, self.folds, "fold"))
