@@ -397,8 +397,8 @@ class Engine:
         if any(self._chains):
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
         self._times = RowTimes(told) if told else None
-        one = self._timelines[0]
-        self.is_even = isinstance(one, PrequentialTimeline) and one.batch_size == 1 and not told
+        first = self._timelines[0]
+        self.is_even = isinstance(first, PrequentialTimeline) and first.batch_size == 1 and not told
         self._store = RowStore()
         self._shared = SharedWork() if len(self.models) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []

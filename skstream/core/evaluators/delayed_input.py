@@ -278,16 +278,16 @@ def read_batch(
     position_of = {ids[at]: position for position, at in enumerate(order)}
     check_ids(label_ids)
     before = []  # labels of rows that wait already
-    for at, one in enumerate(label_ids):
-        if one not in position_of:
+    for at, key in enumerate(label_ids):
+        if key not in position_of:
             before.append(at)
             continue
-        position = position_of[one]
+        position = position_of[key]
         if arriving.label_time[position] < np.inf:
-            raise ValueError(f"id {one!r} occurs twice among the labels.")
+            raise ValueError(f"id {key!r} occurs twice among the labels.")
         if times.values[at] < arriving.arrival[position]:
             raise ValueError(
-                f"The label of id {one!r} comes at {times.shown(at)}, before its row, which "
+                f"The label of id {key!r} comes at {times.shown(at)}, before its row, which "
                 f"arrives at {shown_time(arriving.given[position:][:1])}. Labels cannot precede "
                 "their rows."
             )

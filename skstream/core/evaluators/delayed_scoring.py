@@ -254,9 +254,9 @@ def _reduce_all(
     order = np.argsort(cell, kind="stable")
     cells, starts = np.unique(cell[order], return_index=True)
     bounds = np.append(starts, len(order))
-    for k, one in enumerate(cells):
+    for k, number in enumerate(cells):
         members = order[bounds[k] : bounds[k + 1]]
-        row, in_bin = divmod(int(one), n_bins)
+        row, in_bin = divmod(int(number), n_bins)
         with _noted(f"bin {in_bin + 1} of row {numbers[rows[row]]}"):
             shown_for = part.duration[members] / n_bins
             answers[rows[row], in_bin] = reduce(part.answer[members], shown_for)
@@ -414,7 +414,7 @@ class AskedWhileWaiting:
         since = of_labelled.time - labelled.arrival[of_labelled.row]
         delay = labelled.label_time - labelled.arrival
         # While the answers of every lane were in force.
-        shown = [Shown(of_labelled.row, since, one, delay) for one in of_labelled.answers.T]
+        shown = [Shown(of_labelled.row, since, its, delay) for its in of_labelled.answers.T]
         lines, n_answered = self._lines(of_labelled, shown, labelled, last.answers, clock)
         scores = None
         if self._n_scores:
@@ -451,8 +451,8 @@ class AskedWhileWaiting:
         answers = np.full((n_asked, len(lanes)), self._nothing, dtype=self._newest.dtype)
         scores = np.full((n_asked, len(lanes), self._n_scores), np.nan)
         for k, lane in enumerate(lanes):
-            answers[asked.answered, k] = np.concatenate([one.answers for one in lane])
-            some = [one.scores for one in lane if one.scores is not None]
+            answers[asked.answered, k] = np.concatenate([step.answers for step in lane])
+            some = [step.scores for step in lane if step.scores is not None]
             if some:
                 scores[asked.answered, k] = np.concatenate(some)
         return PendingAnswers(asked.row, asked.time, asked.kind == POLL, answers, scores)

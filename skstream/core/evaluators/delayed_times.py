@@ -477,7 +477,7 @@ class Waits:
 
     def delays_as_text(self) -> str:
         """Mean, median and longest delay, in words."""
-        return ", ".join(f"{name} {shown_duration(one)}" for name, one in self.delays.items())
+        return ", ".join(f"{name} {shown_duration(delay)}" for name, delay in self.delays.items())
 
 
 class DelayCounts:

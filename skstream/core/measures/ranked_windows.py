@@ -287,9 +287,9 @@ def _one_by_one(rank: Floats, positive: Floats, negative: Floats, size: int) -> 
     for apart in range(1, size):
         earlier, later = slice(len(rank) - apart), slice(apart, None)
         higher = np.sign(rank[later] - rank[earlier])
-        one = positive[later] * negative[earlier]
-        other = negative[later] * positive[earlier]
-        pairs = 0.5 * ((one + other) + higher * (one - other))
+        rising = positive[later] * negative[earlier]
+        falling = negative[later] * positive[earlier]
+        pairs = 0.5 * ((rising + falling) + higher * (rising - falling))
         for first in range(size - apart):
             sums += pairs[first : first + n_windows]
     return sums

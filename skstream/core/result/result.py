@@ -261,7 +261,7 @@ class EvaluationResult:
         ended = np.array([name in self.failures for name in self.values])
         means = {
             metric: mean_of_curves(
-                np.array([curve_of_one(one[forgetting][metric]) for one in self.values.values()]),
+                np.array([curve_of_one(its[forgetting][metric]) for its in self.values.values()]),
                 ended,
             ).tolist()
             for metric in self.metric_names

@@ -52,9 +52,9 @@ def as_drifts(given: Any) -> tuple[Drift, ...]:
     """
     listed = [given] if isinstance(given, Drift) or not np.iterable(given) else given
     drifts = []
-    for one in listed:
+    for bounds in listed:
         try:
-            start, end = one if np.iterable(one) else (one, one)
+            start, end = bounds if np.iterable(bounds) else (bounds, bounds)
             drift = Drift(_row(start), _row(end))
         except (TypeError, ValueError):
             raise ValueError(
