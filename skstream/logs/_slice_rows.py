@@ -612,20 +612,20 @@ class Lines:
             values: Values = []
             for start in range(0, len(rows), self.size):
                 part = slice(start, start + self.size)
-                piece = self._piece(rows[part], lines)
+                some = self._some_rows(rows[part], lines)
                 if blocks is not None:
-                    piece = self._asked(piece, blocks[part], apart)
+                    some = self._asked(some, blocks[part], apart)
                 if self.majorities:
                     both = self.majorities[batch[0]]
-                    piece.majority, piece.inclusive = (one[rows[part]] for one in both)
-                first, last = np.searchsorted(ends, [start, start + len(piece)], side="right")
+                    some.majority, some.inclusive = (one[rows[part]] for one in both)
+                first, last = np.searchsorted(ends, [start, start + len(some)], side="right")
                 here = slice(first, last)
-                more = running.advance(piece, ends[here] - start, n_seen[here])
+                more = running.advance(some, ends[here] - start, n_seen[here])
                 values = joined_values(values, more)
             found += values
         return found
 
-    def _piece(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:
+    def _some_rows(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:
         """Some rows with the answers of some lines."""
         lanes = list(self.lanes.values())
         scores = None
