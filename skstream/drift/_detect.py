@@ -52,7 +52,7 @@ class Detections:
     fold : int
         The fold; 0 where there is one.
     bin : int or None
-        With delayed labels, the bin whose answers were watched; else None.
+        With delayed labels, the bin whose predictions were watched; else None.
     n_folds : int
         Number of folds of the evaluation.
     alarms : ndarray of shape (n_alarms,), dtype int64

@@ -400,7 +400,7 @@ class StreamStudy(StudyOfModels):
         Returns
         -------
         result : BestModelResult
-            The best, the p-values, and which models are not told apart.
+            The best, the p-values, and which models do not differ from it significantly.
 
         Raises
         ------

@@ -38,8 +38,7 @@ _CONVERT = (
 class UtcTimes(np.ndarray):
     """Array of ``datetime64`` in UTC, of datetimes that came with a time zone.
 
-    NumPy's own ``datetime64`` has no time zone, so that datetimes with and without one could not
-    be told apart.
+    NumPy's own ``datetime64`` has no time zone, so datetimes with and without one would look alike.
     """
 
     def __reduce__(self) -> Any:
@@ -166,7 +165,7 @@ def as_microseconds(values: np.ndarray, name: str = "times", first_row: int = 0)
     Raises
     ------
     ValueError
-        If floats do not tell them apart; `name` is the name of the parameter, and `first_row` the
+        If some are equal as floats; `name` is the name of the parameter, and `first_row` the
         row of its first value.
     """
     kind = values.dtype.kind

@@ -319,7 +319,7 @@ class RunningMeasures:
         Returns
         -------
         Curves
-            Nothing changes, and updating can go on.
+            Nothing changes, and updates can continue.
         """
         last, rows = self.n_rows, self._waiting.rows()
         due, now = self._due(rows)

@@ -60,7 +60,7 @@ class ResultDetails:
         others had finished; None: all.
     unlabelled_held_out : tuple of two int, or None
         Held-out rows that came without a label and were not scored, and all held-out rows that
-        were asked about, each counted once; None where no rows were held out.
+        were predicted, each counted once; None if no rows were held out.
     why_no_tape : str
         Why there is no tape, where its files are gone.
     labels_read : str

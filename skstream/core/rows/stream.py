@@ -248,7 +248,7 @@ class Stream(ABC):
         return f"{type(self).__name__}({rows}{once})"
 
 
-#: Options that tell apart samples of one generator, not generators. The number of rows is one,
+#: Options by which samples of one generator differ, not generators. The number of rows is one,
 #: unless it decides where the truth changes.
 _OF_A_SAMPLE = ("random_state", "n_rows")
 
