@@ -137,6 +137,14 @@ def _decides_pairs(model: Any) -> bool:
     return getattr(last, "decision_function_shape", None) == "ovo"
 
 
+def with_tags_of(inner: Any, tags: Any) -> Any:
+    """Return tags with what those of an inner model say of it, its rows and its targets."""
+    kinds = ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags")
+    for name in (*kinds, "non_deterministic"):
+        setattr(tags, name, copy(getattr(inner, name)))
+    return tags
+
+
 def check_divisible_rows(meta: Any, X: Any, *, reset: bool) -> Any:
     """Rows in a container from which some can be taken, for a classifier that divides calls."""
     X = check_rows(meta, X, reset=reset, texts=True)

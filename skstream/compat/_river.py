@@ -65,8 +65,7 @@ class RiverRegressorCalls(RowCalls):
 
     def asker(self, method: str) -> Callable[[Any], Any]:
         """Return the River method that answers to one row."""
-        ask: Callable[[Any], Any] = self.model.predict_one
-        return ask
+        return self.model.predict_one
 
     def _learns_with_weight(self, row: Any, target: Any, weight: float) -> bool:
         takes = takes_weight(self.model)

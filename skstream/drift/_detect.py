@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from skstream.core.measures.registry import (
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.running import buffer_size
 from skstream.core.measures.scores import Scores, make_sums
+from skstream.core.result.result import EvaluationResult
 from skstream.core.run.tape import (
     check_has_scores,
     lanes_of,
@@ -33,9 +34,6 @@ from skstream.utils._choices import check_position, is_integer, is_real, names_a
 from skstream.utils._labels import is_given
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._warnings import warn
-
-if TYPE_CHECKING:
-    from skstream.core.result.result import EvaluationResult
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -215,7 +213,7 @@ class DriftMonitor:
 
 
 def detect(
-    result: "EvaluationResult", monitors: Mapping[str, DriftMonitor | DriftDetector]
+    result: EvaluationResult, monitors: Mapping[str, DriftMonitor | DriftDetector]
 ) -> FoundByMonitor:
     """Run drift detectors on the losses of a result's models, row by row from its tape.
 
@@ -432,7 +430,7 @@ def _line(name: str, bin: int | None, n_bins: int | None, last_bin: int | None) 
     return check_position(f"bin of monitor {name!r}", bin, n_bins + 2)
 
 
-def _found(one: _Watched, result: "EvaluationResult") -> FoundByModel:
+def _found(one: _Watched, result: EvaluationResult) -> FoundByModel:
     """Return what a monitor finds in every model and fold."""
     assert result.tape is not None
     lanes = lanes_of(result.tape)
@@ -472,7 +470,7 @@ def _found(one: _Watched, result: "EvaluationResult") -> FoundByModel:
 
 
 def _series(
-    one: _Watched, result: "EvaluationResult", width: int
+    one: _Watched, result: EvaluationResult, width: int
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield what a monitor reads: number of the lane, values, and numbers of the rows.
 

@@ -140,14 +140,11 @@ class LabelEstimates:
 
         Of equal ones "newest labels"; None where no truth is known.
         """
-        found: dict[str, dict[str, str | None]] = {}
-        for model, by_metric in self.estimates.items():
-            found[model] = {}
-            for metric in by_metric:
-                own = [e for e in self._errors if (e.model, e.metric) == (model, metric)]
-                known = [one for one in own if one.n_moments]
-                least = min(known, key=lambda one: one.mae, default=None)
-                found[model][metric] = None if least is None else least.method
+        found: dict[str, dict[str, str | None]]
+        found = {model: dict.fromkeys(of_metric) for model, of_metric in self.estimates.items()}
+        known = sorted((e for e in self._errors if e.n_moments), key=lambda one: one.mae)
+        for one in reversed(known):  # the least error last, so that it stays
+            found[one.model][one.metric] = one.method
         return found
 
     def summary(self) -> Any:

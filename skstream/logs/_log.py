@@ -398,12 +398,11 @@ class PredictionLog:
             "as_frame": True,
         }
         try:
-            probe: Any = open_files(paths, self.target, **given, **self.options)
+            stream: Any = open_files(paths, self.target, **given, **self.options)
         except ValueError as error:
             words = str(error).replace("columns names the column ", f"{said} the column ")
             raise ValueError(words) from error
-        stream: Stream = probe
-        probe.keep_values(labels)
+        stream.keep_values(labels)
         return stream
 
     def _log_chunks(self, stream: Stream) -> Iterator["LogChunk"]:

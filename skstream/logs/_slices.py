@@ -529,7 +529,7 @@ class SliceScores:
         return 1 if higher_is_better(metric, self.overall.measures[metric]) else -1
 
     def _value(self, name: str, model: str, metric: str, forgetting: str | None = None) -> float:
-        one: EvaluationResult = pick(self.results.bare, name, "slice")
+        one = pick(self.results.bare, name, "slice")
         return final_value(one.curve(model, metric, forgetting=forgetting))
 
     def _lines(self, measures: dict[str, Measure]) -> "Lines":

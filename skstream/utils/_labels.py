@@ -368,10 +368,8 @@ class LabelSpace:
         """Labels of codes; where a code is below 0, all become objects, and those None."""
         if self.classes is None:
             return codes
-        labels: NDArray[Any]
         if not np.count_nonzero(codes < 0):
-            labels = self.classes[codes]
-            return labels
+            return self.classes[codes]
         labels = self.classes[codes].astype(object)
         labels[codes < 0] = None
         return labels

@@ -356,5 +356,4 @@ def best_columns(X: NDArray[np.float64]) -> NDArray[np.int64]:
     if X.shape[1] != 2:
         return X.argmax(axis=1).astype(np.int64, copy=False)
     first, second = X[:, 0], X[:, 1]
-    is_second: NDArray[np.bool_] = ~(second <= first) & (first == first)
-    return is_second.astype(np.int64)
+    return (~(second <= first) & (first == first)).astype(np.int64)

@@ -264,8 +264,7 @@ def where_back(
 
 
 def _is_time(times: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
-    return ~found
+    return ~np.isnat(times) if times.dtype.kind == "M" else np.isfinite(times)
 
 
 def shown_time(given: np.ndarray) -> str:

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import skstream as sk
 from skstream.kernels import registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.preprocessing import StreamImputer
 from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import Scripted, numbered_rows
 
@@ -209,6 +210,19 @@ class Unclonable(sk.Persistent):
 
     def __init__(self, size=1):
         self.size = size + 1
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS, ids=lambda evaluator: type(evaluator).__name__)
+def test_a_model_that_refuses_gaps_says_how_to_fill_them(evaluator, rows):
+    X = rows[0].copy()
+    X[50, 1] = np.nan
+    wrapped = sk.make_stream_pipeline(StreamImputer(), SGDClassifier())
+    result = evaluate(evaluator, (X, rows[1]), sgd=SGDClassifier(), wrapped=wrapped)
+    assert "wrapped" not in result.failures
+    assert result.failures["sgd"].endswith(
+        "Input X contains NaN. To fill gaps first, wrap the model: "
+        "make_stream_pipeline(StreamImputer(), model)."
+    )
 
 
 def test_a_model_that_cannot_be_copied_is_named(rows):

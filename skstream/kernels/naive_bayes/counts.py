@@ -73,8 +73,8 @@ class NaiveBayesKernel(MemoryKernel):
         """
 
         def of_one_kind(task: Task) -> NDArray[Any]:
-            best: NDArray[np.int64] = scores.argmax(axis=1)
-            return best if task.method == "predict" else self._probabilities(scores)
+            is_code = task.method == "predict"
+            return scores.argmax(axis=1) if is_code else self._probabilities(scores)
 
         return answers_to(self.task, of_one_kind)
 
@@ -83,8 +83,7 @@ class NaiveBayesKernel(MemoryKernel):
         shift = np.where(np.isfinite(best), best, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             total = np.log(np.exp(scores - shift).sum(axis=1, keepdims=True)) + shift
-            probabilities: Floats = np.exp(scores - total)
-        return probabilities
+            return np.exp(scores - total)
 
 
 def class_sums(start: NDArray[Any], y: NDArray[Any], steps: Any) -> NDArray[Any]:
@@ -260,13 +259,11 @@ class CountsKernel(NaiveBayesKernel):
         """
         model = self.estimator
         if model.class_prior is not None:
-            known: Floats = np.log(np.asarray(model.class_prior, dtype=np.float64))
-            return np.broadcast_to(known, weights.shape)
+            return np.broadcast_to(np.log(np.asarray(model.class_prior, float)), weights.shape)
         if not model.fit_prior:
             return np.full(weights.shape, -np.log(weights.shape[-1]))
         with np.errstate(divide="ignore"):
-            learnt: Floats = np.log(weights) - np.log(weights.sum(axis=-1, keepdims=True))
-        return learnt
+            return np.log(weights) - np.log(weights.sum(axis=-1, keepdims=True))
 
     def _prior(self, weights: Floats) -> Floats:
         """What the prior adds to scores."""
@@ -495,12 +492,9 @@ def _products(rows: Floats, factors: Floats, in_order: bool) -> Floats:
     -------
     ndarray of shape (n_rows, n_classes)
     """
-    products: Floats
     if in_order:
-        products = np.cumsum(rows[:, np.newaxis] * factors, axis=2)[:, :, -1]
-    else:
-        products = np.matmul(rows[:, np.newaxis], factors.transpose(0, 2, 1))[:, 0]
-    return products
+        return np.cumsum(rows[:, np.newaxis] * factors, axis=2)[:, :, -1]
+    return np.matmul(rows[:, np.newaxis], factors.transpose(0, 2, 1))[:, 0]
 
 
 def _dense(X: Any) -> Floats:

@@ -327,14 +327,12 @@ class GaussianKernel(NaiveBayesKernel):
         if scores.dtype == np.float64:
             return super()._probabilities(scores)
         with np.errstate(all="ignore"):
-            rounded: NDArray[Any] = np.exp(scores - log_sum_exp(scores)[:, np.newaxis])
-        return rounded.astype(np.float64)
+            return np.exp(scores - log_sum_exp(scores)[:, np.newaxis]).astype(np.float64)
 
     def _log_priors(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Log probabilities of the classes, from their weights at each ask."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            priors: NDArray[Any] = np.log(self._class_priors(weights))
-        return priors
+            return np.log(self._class_priors(weights))
 
     def _class_priors(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Probabilities of the classes, from their weights in the last axis."""

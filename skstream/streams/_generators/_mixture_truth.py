@@ -84,8 +84,7 @@ class Piece:
         volume = np.full_like(share, np.linalg.slogdet(self.axes)[1])
         if self.phase.rotate:
             columns = turned(columns, self.phase.plane, -self.phase.rotate * share)
-        inverse: Floats = np.linalg.inv(self.axes).astype(np.float64)
-        columns = _product(inverse, columns)
+        columns = _product(np.linalg.inv(self.axes).astype(np.float64), columns)
         if self.phase.scale != 1:
             factor = self._factor(share)
             columns = [column / factor for column in columns]
