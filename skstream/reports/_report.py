@@ -209,7 +209,7 @@ def blocks(result: EvaluationResult) -> list[tuple[str, EvaluationResult]]:
 
 
 def answers_of(result: EvaluationResult, bin: int) -> str:
-    """Say when the answers of a bin were given: "answers at arrival (bin 0)"."""
+    """Say when the predictions of a bin were made: "predictions at arrival (bin 0)"."""
     ends = {0: "at arrival", (result.n_bins or 0) + 1: "just before the label"}
     return f"predictions {ends[bin]} (bin {bin})" if bin in ends else f"predictions in bin {bin}"
 

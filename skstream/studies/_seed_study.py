@@ -615,7 +615,7 @@ class SeedStudy(StudyOfModels):
         return best.not_told_apart
 
     def _why_not_told(self, names: Sequence[str], correction: Correction, alpha: float) -> str:
-        """Say why no test over these seeds can tell models apart; empty if one can."""
+        """Say why no test over these seeds can find a difference; empty if one can."""
         if self.same_streams:
             return self._which_same()
         if len(names) < 2:

@@ -150,7 +150,7 @@ def facts_of_call(
                 "be pickled, or never pickles the same way. Use a number, a text or an importable "
                 "function, or leave out checkpoint=."
             )
-    return texts | {f"the version of {name}": one for name, one in _versions().items()}
+    return texts | {f"the version of {name}": version for name, version in _versions().items()}
 
 
 def changes(now: Mapping[str, str], before: Mapping[str, str]) -> str:
@@ -223,10 +223,10 @@ def _versions() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def _machine() -> tuple[tuple[str, str], ...]:
     """What the arithmetic of floating-point numbers depends on, beside the versions."""
-    blas = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     words = {
-        " ".join(str(one[key]) for key in ("internal_api", "version", "architecture") if key in one)
-        for one in blas
+        " ".join(str(pool[k]) for k in ("internal_api", "version", "architecture") if k in pool)
+        for pool in pools
     }
     return (
         ("system", platform.system()),

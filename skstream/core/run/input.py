@@ -78,11 +78,11 @@ class MissingLabelError(ValueError):
         super().__init__(message)
         self.row = row
 
-    def add(self, place: str) -> None:
+    def add(self, where: str) -> None:
         """Let the message end with where the row is in its file, if that is known."""
-        if place:
+        if where:
             mark = "its label is empty, or marks a gap, which nominal= reads as a label."
-            self.args = (f"{self.args[0]} It is {place}: {mark}",)
+            self.args = (f"{self.args[0]} It is {where}: {mark}",)
 
 
 def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: int) -> EncodedRows:
