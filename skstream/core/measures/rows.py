@@ -186,12 +186,8 @@ class Waiting:
         not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
         #: What rows have in a column that only others bring.
         self._defaults = {"weight": 1.0, "previous": not_given, "scores": np.nan, "time": 0}
+        self.size = size
         self._columns: dict[str, Array] = {}
-
-    @property
-    def size(self) -> int:
-        """Rows in a full buffer."""
-        return len(self._y)
 
     def append(self, rows: ScoredRows) -> None:
         """Add rows; the buffer must have space for them."""
