@@ -49,7 +49,7 @@ from skstream.cli._protocols import (
     monitors_given,
     open_stream,
 )
-from skstream.core.engine.answers import ModelError, ends_program
+from skstream.core.engine.answers import FILL_GAPS, ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.core.evaluators.settings import run_options
 from skstream.core.measures.registry import resolve_metrics
@@ -272,9 +272,9 @@ def evaluate(options: argparse.Namespace) -> int:
             status = FAILED
         if status == 0 and result.failures:
             status = f"error: {'; '.join(result.failures.values())}"
-            if "contains NaN" in status:
+            if FILL_GAPS in status:
                 failed = [name for name in result.failures if name in MODELS] or ["sgd"]
-                status += (
+                status = status.replace(FILL_GAPS, "") + (
                     f"\nTo fill gaps first, wrap the model: --model \"prepared('{failed[0]}')\""
                 )
         if status == 0 and result._why_nothing_scored():

@@ -305,11 +305,11 @@ def _alarms(result: EvaluationResult, detections: Mapping[str, Any]) -> list[_Ht
 def _further(one: Any, room: int) -> list[_Html]:
     """Return a section of another result: what it prints, and what it draws."""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(one).__name__).capitalize()
+    parts = [_tag("pre", str(one))]
     if isinstance(one, Comparison):
         names = one.names if len(one.names) < _FEW else [f"{len(one.names)} models"]
         name = f"Comparison of {' and '.join(map(str, names))}"
-        return _section(name, _paragraphs([" ".join(str(one).split())]))
-    parts = [_tag("pre", str(one))]
+        parts = _paragraphs([" ".join(str(one).split())])
     if room and hasattr(one, "plot"):
         parts.append(_drawn(one.plot, name, room))
     return _section(name, parts)

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import skstream as sk
 from skstream.kernels import registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.preprocessing import StreamImputer
 from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import Scripted, numbered_rows
 
@@ -209,6 +210,29 @@ class Unclonable(sk.Persistent):
 
     def __init__(self, size=1):
         self.size = size + 1
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS, ids=lambda evaluator: type(evaluator).__name__)
+def test_a_model_that_refuses_gaps_says_how_to_fill_them(evaluator, rows):
+    X = rows[0].copy()
+    X[50, 1] = np.nan
+    wrapped = sk.make_stream_pipeline(StreamImputer(), SGDClassifier())
+    result = evaluate(evaluator, (X, rows[1]), sgd=SGDClassifier(), wrapped=wrapped)
+    assert "wrapped" not in result.failures
+    assert result.failures["sgd"].endswith(
+        "Input X contains NaN. To fill gaps first, wrap the model: "
+        "make_stream_pipeline(StreamImputer(), model)."
+    )
+
+
+@pytest.mark.parametrize("columns", [["text"], ["text", "amount"], ["date", "amount"]])
+def test_a_model_that_refuses_texts_and_dates_says_how_to_encode_them(columns, rows, pd):
+    date = pd.to_datetime("2025-01-01")
+    X = pd.DataFrame({"text": ["am", "pm"] * 150, "date": date, "amount": 1.0})
+    result = evaluate(EVALUATORS[0], (X[columns], rows[1]), sgd=SGDClassifier())
+    assert result.failures["sgd"].endswith(
+        ". Encode texts and dates: make_stream_pipeline(make_stream_preprocessor(X[:500]), model)."
+    )
 
 
 def test_a_model_that_cannot_be_copied_is_named(rows):

@@ -309,8 +309,8 @@ class _PredictingRun(EvaluationRun):
 
     def predictions(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the answers, up to a failure, and the numbers of the rows asked."""
-        answers = np.concatenate([one.answers for one in self._answered])
-        rows = np.concatenate([one.operations.ask_rows for one in self._answered])
+        answers = np.concatenate([answered.answers for answered in self._answered])
+        rows = np.concatenate([answered.operations.ask_rows for answered in self._answered])
         failure = self._engine.models[0].failure
         if failure is not None:
             before = rows < failure.row
