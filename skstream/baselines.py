@@ -201,11 +201,13 @@ class _Lagged(OrderedScore):
         "lag": [Interval(Integral, 1, None, closed="left")]
     }
 
+    _learnt: ClassVar[str]
+
     def __init__(self, lag: int = 1):
         self.lag = lag
 
     def _learn(self, values: NDArray[Any], weight: NDArray[np.float64] | None) -> None:
-        if self.lag > 1 and self.__sklearn_is_fitted__():
+        if self.lag > 1 and hasattr(self, self._learnt):
             values = np.concatenate([self._remembered(), values])
         self._keep(values[-self.lag :])
 

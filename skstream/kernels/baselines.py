@@ -68,9 +68,8 @@ class _LaggedKernel(MemoryKernel):
         self.estimator._keep(np.atleast_1d(memory))
 
     def _memory_of(self, values: NDArray[Any]) -> Any:
-        return (
-            values[-1].item() if self.estimator.lag == 1 else values[-self.estimator.lag :].copy()
-        )
+        lag = self.estimator.lag
+        return values[-1].item() if lag == 1 else values[-lag:].copy()
 
     def _lagged(
         self, memory: Any, values: NDArray[Any], block: Block, first: Any
