@@ -37,9 +37,10 @@ help:
 	@echo "make docs    build the site into build/docs, with the gallery (the first time: minutes)"
 	@echo "make bench   run every benchmark (long)"
 	@echo "make fidelity   run what answers for the tables and figures of the five papers, and write"
-	@echo "             docs/fidelity.md (up to two hours; PAPER=bifet: one paper; FULL=1: as large as there)"
+	@echo "             docs/fidelity.md (under 90 minutes on two cores; PAPER=bifet: one paper; short are KDD99"
+	@echo "             and Tables 2 to 4 of Bifet et al.: FULL=1: as large as in the papers, about a day)"
 	@echo "make field   run the field: 26 models on real and generated streams, into build/field, and write"
-	@echo "             docs/field.json and docs/what_works.md (a quarter of an hour; again after a stop:"
+	@echo "             docs/field.json and docs/what_works.md (forty minutes; again after a stop:"
 	@echo "             what is left; SHORT=1: its short form, into build/field-short)"
 	@echo "make clean   remove environments, caches and build results"
 
@@ -130,7 +131,7 @@ bench: $(LATEST)
 
 # Every table and figure of the papers: docs/fidelity.json keeps what came out, the page shows it.
 fidelity: $(LATEST)
-	$(IN_LATEST) benchmarks.fidelity $(if $(PAPER),--paper $(PAPER)) $(if $(FULL),--full)
+	$(IN_LATEST) benchmarks.fidelity --n-jobs $(WORKERS) $(if $(PAPER),--paper $(PAPER)) $(if $(FULL),--full)
 
 # What works on streams, and on how many; the folder is what `skstream bench` writes, and resumes.
 # docs/field.json keeps what came out, the page shows it.

@@ -1,24 +1,27 @@
 """Every table and figure of the five papers: run what answers for them, and write the page.
 
-Each script runs in a process of its own, one after the other, and records its figures beside the
-paper's; what is recorded is kept in docs/fidelity.json after each script, and docs/fidelity.md,
-docs/fidelity_figures.md and docs/fidelity_note.md are made from it. So a run that is stopped loses
-nothing, and one paper can be run alone. What the scripts print is in build/fidelity.
+Each script runs in a process of its own and records its figures beside the paper's. When it ends,
+they are kept in docs/fidelity.json, all or none, and docs/fidelity.md, docs/fidelity_figures.md and
+docs/fidelity_note.md are made from it. So a run that is stopped loses only the scripts that had not
+ended, and one paper can be run alone. The scripts wait in one queue, the longest first, for
+``--n-jobs`` processors. What they print is in build/fidelity.
 
 Whether what a paper says of a curve holds is computed from the figures of the row, by the rules in
 benchmarks/_fidelity_rules.py.
 
-    python -m benchmarks.fidelity
+    python -m benchmarks.fidelity --n-jobs 2
     python -m benchmarks.fidelity --paper bifet
     python -m benchmarks.fidelity --runs fold_tests --full
     python -m benchmarks.fidelity --page            (write the page again, run nothing)
 
-``--full`` takes the paper's numbers of rows, seeds and repetitions, which can take hours. The real
+Short are KDD99 (its first 100,000 rows) and Tables 2 to 4 of Bifet et al. (the first rows of each
+stream, few repetitions); ``--full`` takes the papers' numbers, which takes about a day. The real
 streams are read from the folder that SKSTREAM_DATA names.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -27,8 +30,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
 from typing import Any
+
+from joblib import Parallel, delayed
 
 from benchmarks._fidelity import Row
 from benchmarks._fidelity_items import PAPERS, RUNS, Item, Paper
@@ -56,7 +60,8 @@ Does what the five papers say hold here? One line for each of their numbered tab
 with the row that decides. All rows, and how they were got: [all figures](fidelity_figures.md). What
 we would like to ask the authors: [a note](fidelity_note.md).
 
-- **reproduced**: the figures in print are within the tolerance; **in part**: some are.
+- **reproduced**: the figures in print are within the tolerance; **in part**: some are, or some are
+  not counted, as another learner or stream stands in for the paper's.
 - **holds**, **holds in part**, **does not hold**: what the paper says of a curve, asked of our
   figures as questions that are answered by yes or no: all yes, some, or none. The questions stand
   with the figures.
@@ -64,8 +69,11 @@ we would like to ask the authors: [a note](fidelity_note.md).
   in how many rows all questions are answered with yes, or, where there is one row, how many
   questions.
 
-`make fidelity` runs all of it and writes these pages; `make fidelity PAPER={example}` runs one
-paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.
+`make fidelity` runs all of it on two processors in at most {minutes:.0f} minutes ([the
+runs](fidelity_figures.md#the-runs)), and writes these pages; `make fidelity PAPER={example}` runs
+one paper.
+
+Two of the runs are short: {short}. `FULL=1` takes the papers' own numbers, which takes about a day.
 """
 FIGURES_HEAD = """# All figures of the papers
 
@@ -87,35 +95,38 @@ STATES = {"shape": "shape only", "absent": "not possible here", "words": "no com
 
 
 def run_script(key: str, *, full: bool) -> dict[str, Any]:
-    """Run one script; how long it took and what it recorded."""
+    """Run one script; the seconds of a processor that it took, and what it recorded."""
     run = RUNS[key]
     command = run.command(full=full)
     print(f"{command} ...", flush=True)
-    started = perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "rows.jsonl"
-        arguments = [sys.executable, *command.split()[1:], "--json", str(file)]
-        done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
-        seconds = perf_counter() - started
-        if done.returncode:
-            raise RuntimeError(f"{command} failed:\n{done.stderr[-2000:]}")
-        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    (OUTPUT / f"{key}.txt").write_text(done.stdout, "utf-8")
-    print(f"  {len(rows)} figures, {seconds:.0f} s", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file, errors = Path(folder) / "rows.jsonl", Path(folder) / "errors.txt"
+        arguments = [sys.executable, *command.split()[1:], "--json", str(file)]
+        env = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
+        with (OUTPUT / f"{key}.txt").open("w") as out, errors.open("w") as err:
+            process = subprocess.Popen(arguments, cwd=ROOT, env=env, stdout=out, stderr=err)
+            # Of this process alone: another one may run beside it.
+            _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise RuntimeError(f"{command} failed:\n{errors.read_text()[-2000:]}")
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    seconds = used.ru_utime + used.ru_stime
+    print(f"{command}: {len(rows)} figures, {seconds:.0f} s", flush=True)
     return {
         "command": command,
         "note": "as in the paper" if full and run.full is not None else run.note,
-        "seconds": round(seconds),
+        "processor_seconds": round(seconds),
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "versions": versions("scikit-learn", "numpy", "scipy", "numba"),
         "rows": rows,
     }
 
 
-def read_record(path: Path = RECORD) -> dict[str, Any]:
+def read_record() -> dict[str, Any]:
     """What has been recorded, by run."""
-    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return json.loads(RECORD.read_text("utf-8")) if RECORD.is_file() else {}
 
 
 def write_record(record: dict[str, Any]) -> None:
@@ -126,7 +137,10 @@ def write_record(record: dict[str, Any]) -> None:
         head = json.dumps(about, ensure_ascii=False)[:-1]
         lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in record[key]["rows"])
         parts.append(f'{json.dumps(key)}: {head}, "rows": [\n{lines}\n]}}')
-    RECORD.write_text("{\n" + ",\n".join(parts) + "\n}\n", "utf-8")
+    # Whole or not at all: who is stopped here leaves the file from before.
+    new = RECORD.with_suffix(".new")
+    new.write_text("{\n" + ",\n".join(parts) + "\n}\n", "utf-8")
+    new.replace(RECORD)
 
 
 def rows_of(record: dict[str, Any], paper: str, item: Item) -> list[Row]:
@@ -198,7 +212,7 @@ def state(item: Item, rows: list[Row]) -> str:
     n_good = sum(row.is_within(item.tolerance, relative=item.relative) for row in compared)
     whole = "reproduced in part" if n_good else "not reproduced"
     by_shape = [row for row in rows if row not in compared and not row.why.startswith(BESIDE)]
-    in_print = sum(row.difference is not None for row in by_shape)
+    in_print = sum(row.difference is not None or row.column != "" for row in by_shape)
     if n_good == len(compared) and not in_print and not item.n_absent:
         whole = "reproduced"
     rest = f"; {in_print} not counted" if in_print else ""
@@ -374,7 +388,9 @@ def matrix(item: Item, rows: list[Row], marks: dict[str, str]) -> list[str]:
 
 def page(record: dict[str, Any]) -> str:
     """The page with a verdict for every table and figure."""
-    text = [HEAD.format(example="bifet")]
+    notes = [f"`{run.script}` ({run.note})" for run in RUNS.values() if run.full is not None]
+    short = ", and ".join(notes)
+    text = [HEAD.format(example="bifet", minutes=minutes(record, 2), short=short)]
     for key, paper in PAPERS.items():
         text += [f"## {paper.title}", "", f"{paper.reference}.", ""]
         text += [*summary(record, key, paper), ""]
@@ -434,19 +450,37 @@ def told_of(paper: Paper, item: Item, whole: str, row: Row, why: str) -> str:
 
 def runs_of(record: dict[str, Any]) -> list[str]:
     """How long each command took, when, and with which versions."""
+    one, two = (minutes(record, n) for n in (1, 2))
     lines = [
         "## The runs",
         "",
-        "Seconds of one turn on a machine with two cores and other work.",
+        "Seconds of a processor; “at most”: by the clock, beside other work. One script after the "
+        f"other takes at most {one:.0f} minutes; two at once, which wait in one queue, the longest "
+        f"first, take {two:.0f} (`make fidelity`).",
         "",
         "| command | of the paper's setting | seconds | date | versions |",
         "|---|---|---|---|---|",
     ]
     for key in (key for key in RUNS if key in record):
         run = record[key]
-        cells = f"`{run['command']}`", run["note"], run["seconds"], run["date"], run["versions"]
+        seconds = run.get("processor_seconds", f"at most {run.get('seconds')}")
+        cells = f"`{run['command']}`", run["note"], seconds, run["date"], run["versions"]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return lines
+
+
+def seconds_of(record: dict[str, Any], key: str) -> int:
+    """What a run took when it was recorded; 0: never."""
+    run = record.get(key, {})
+    return run.get("processor_seconds", run.get("seconds", 0))
+
+
+def minutes(record: dict[str, Any], n_processors: int) -> float:
+    """How long all runs take if each waits for a free processor, the longest first."""
+    free_at = [0] * n_processors
+    for seconds in sorted((seconds_of(record, key) for key in RUNS), reverse=True):
+        free_at[free_at.index(min(free_at))] += seconds
+    return max(free_at) / 60
 
 
 def chosen(papers: Iterable[str], runs: Iterable[str]) -> list[str]:
@@ -457,6 +491,30 @@ def chosen(papers: Iterable[str], runs: Iterable[str]) -> list[str]:
     return [key for key in RUNS if key in wanted]
 
 
+def attempt(key: str, *, full: bool) -> tuple[str, dict[str, Any] | str]:
+    """Run a script; what it recorded, or why it failed."""
+    try:
+        return key, run_script(key, full=full)
+    except RuntimeError as error:
+        return key, str(error)
+
+
+def run_all(keys: list[str], *, full: bool, n_jobs: int) -> list[str]:
+    """Run scripts, so many at once, and keep what each found when it ends; those that failed."""
+    before, failures = read_record(), []
+    keys = sorted(keys, key=lambda key: seconds_of(before, key), reverse=True)
+    # Threads: the scripts themselves are processes.
+    queue = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
+    for key, found in queue(delayed(attempt)(key, full=full) for key in keys):
+        if isinstance(found, str):
+            failures.append(key)
+            print(f"  {found}", flush=True)
+        else:
+            # Read again: another run may have finished meanwhile.
+            write_record(read_record() | {key: found})
+    return failures
+
+
 def main() -> None:
     """Run, record, write the page."""
     parser = argparse.ArgumentParser(
@@ -465,24 +523,17 @@ def main() -> None:
     parser.add_argument("--paper", nargs="+", choices=list(PAPERS), default=list(PAPERS))
     parser.add_argument("--runs", nargs="+", choices=list(RUNS), default=[])
     parser.add_argument("--full", action="store_true", help="as large as in the papers")
+    parser.add_argument("--n-jobs", type=int, default=1, help="scripts that run at once")
     parser.add_argument("--page", action="store_true", help="write the page, run nothing")
     options = parser.parse_args()
-    failures = []
-    for key in () if options.page else chosen(options.paper, options.runs):
-        try:
-            found = run_script(key, full=options.full)
-        except RuntimeError as error:
-            failures.append(str(error))
-            print(f"  {error}", flush=True)
-            continue
-        # Read again: another run may have finished meanwhile.
-        write_record(read_record() | {key: found})
+    keys = [] if options.page else chosen(options.paper, options.runs)
+    failures = run_all(keys, full=options.full, n_jobs=options.n_jobs)
     PAGE.write_text(page(read_record()), "utf-8")
     FIGURES.write_text(figures_page(read_record()), "utf-8")
     NOTE.write_text(note_page(read_record()), "utf-8")
     print("docs/fidelity.md, docs/fidelity_figures.md and docs/fidelity_note.md are written.")
     if failures:
-        raise SystemExit(f"{len(failures)} scripts failed; their figures are those from before.")
+        raise SystemExit(f"Failed: {', '.join(failures)}. Their figures are those from before.")
 
 
 if __name__ == "__main__":

@@ -265,14 +265,30 @@ def test_another_record_is_another_page() -> None:
     assert fidelity.page(changed) != fidelity.page(RECORD)
 
 
-def test_exact_figures_come_out_again(monkeypatch, tmp_path, pa):
-    """The cheapest of the runs, as it stands."""
+def test_exact_figures_come_out_again_two_scripts_at_once(monkeypatch, tmp_path, pa):
+    """The cheapest of the runs, twice, beside one that fails and leaves what was recorded."""
     monkeypatch.setattr(fidelity, "OUTPUT", tmp_path)
-    found, recorded = fidelity.run_script("fold_tests", full=False), RECORD["fold_tests"]
-    assert len(found["rows"]) == len(recorded["rows"])
-    for row, wanted in zip(found["rows"], recorded["rows"], strict=True):
-        assert row == {key: pytest.approx(value) for key, value in wanted.items()}
-    assert "Table 5: accuracy 65.00" in (tmp_path / "fold_tests.txt").read_text("utf-8")
+    monkeypatch.setattr(fidelity, "RECORD", tmp_path / "record.json")
+    monkeypatch.setitem(RUNS, "label_orders", RUNS["fold_tests"])
+    monkeypatch.setitem(RUNS, "testbed", replace(RUNS["fold_tests"], options="--part none"))
+    fidelity.write_record({"testbed": RECORD["testbed"]})
+    keys = ["fold_tests", "label_orders", "testbed"]
+    assert fidelity.run_all(keys, full=False, n_jobs=2) == ["testbed"]
+    found = fidelity.read_record()
+    assert list(found) == [key for key in RUNS if key in keys]
+    assert found["testbed"] == RECORD["testbed"]
+    for key in keys[:2]:
+        assert found[key]["processor_seconds"] > 0
+        for row, wanted in zip(found[key]["rows"], RECORD["fold_tests"]["rows"], strict=True):
+            assert row == {key: pytest.approx(value) for key, value in wanted.items()}
+        assert "Table 5: accuracy 65.00" in (tmp_path / f"{key}.txt").read_text("utf-8")
+
+
+def test_two_processors_take_under_ninety_minutes() -> None:
+    seconds = {"fold_tests": 60, "testbed": 120, "delayed": 180, "temporal": 240, "missing": 9}
+    made_up = {key: {"processor_seconds": value} for key, value in seconds.items()}
+    assert [fidelity.minutes(made_up, n) for n in (1, 2)] == [10, 5]
+    assert 0 < fidelity.minutes(RECORD, 2) < 90
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_blocks_are_left_out_as_rows_that_were_not_asked(kind: str) -> None:
             blocks = np.arange(len(rows)) // 6
             np.testing.assert_allclose(
                 lines._without_each_sum(rows, blocks),
-                lines._without_each(rows, blocks),
+                lines.without_each(rows, blocks),
                 rtol=1e-9,
                 atol=1e-12,
                 err_msg=metric,

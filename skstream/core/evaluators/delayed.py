@@ -129,12 +129,12 @@ class DelayedResult(EvaluationResult):
             rows without an answer or label.
         """
         check_choice(order, "order", ("rows", "labels"))
-        tape, waits, place = tape_of(self), self.waits, self._place_on_tape(model, fold)
+        tape, waits, position = tape_of(self), self.waits, self._position_on_tape(model, fold)
         if not every_row:
-            rows, answers = tape.answered(model, place, bin)
+            rows, answers = tape.answered(model, position, bin)
             by = np.argsort(rows) if order == "rows" else slice(None)
             return rows[by], answers[by]
-        answers = tape.predictions(model, place)
+        answers = tape.predictions(model, position)
         if order == "labels":
             return answers
         n_arrived = waits.n_labelled + waits.n_never + waits.n_pending + waits.n_dropped
