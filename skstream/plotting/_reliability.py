@@ -25,7 +25,7 @@ from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._measure import baselines_in, contents_in
 from skstream.stats._pairs import wilson
 from skstream.utils._choices import check_choice, check_count, is_integer, is_real
-from skstream.utils._labels import listed
+from skstream.utils._labels import as_labels, listed
 from skstream.utils._warnings import warn
 
 PANEL_INCHES, LONE_INCHES = (2.9, 3.3), (6.4, 5.2)
@@ -319,7 +319,7 @@ class ReliabilityDisplay(BaseDisplay):
         given: dict[str, Any] = {"classes": classes, "sample_weight": sample_weight}
         given |= {one: options.pop(one) for one in ("tolerance", "unanswered") if one in options}
         result = score_predictions(y_true, probabilities=named, metrics="brier", **given)
-        if label is None and classes is not None and len(ordered := list(classes)) == 2:
+        if label is None and classes is not None and len(ordered := as_labels(classes).tolist()) == 2:
             label = ordered[1]  # of those given; a result has them sorted
         found = events_of_result(result, None, label, None, None, None)
         return cls._of(*found, n_panels, n_bins, strategy, level).plot(**options)
