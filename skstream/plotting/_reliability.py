@@ -319,7 +319,8 @@ class ReliabilityDisplay(BaseDisplay):
         given: dict[str, Any] = {"classes": classes, "sample_weight": sample_weight}
         given |= {one: options.pop(one) for one in ("tolerance", "unanswered") if one in options}
         result = score_predictions(y_true, probabilities=named, metrics="brier", **given)
-        if label is None and classes is not None and len(ordered := as_labels(classes).tolist()) == 2:
+        ordered = [] if classes is None else as_labels(classes).tolist()
+        if label is None and len(ordered) == 2:
             label = ordered[1]  # of those given; a result has them sorted
         found = events_of_result(result, None, label, None, None, None)
         return cls._of(*found, n_panels, n_bins, strategy, level).plot(**options)
