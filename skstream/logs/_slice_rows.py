@@ -19,7 +19,7 @@ from skstream.core.evaluators.delayed import DelayedResult
 from skstream.core.measures.formulas import Sums
 from skstream.core.measures.measure import OF_SCORES, Measure
 from skstream.core.measures.rows import NOT_GIVEN, NOT_GIVEN_TARGET, ScoredRows
-from skstream.core.measures.running import block_length
+from skstream.core.measures.running import buffer_size
 from skstream.core.measures.scores import Scores, Values, joined_values, make_sums
 from skstream.core.measures.series import KindOf, baselines_of, columns_of_kinds, kind_of
 from skstream.core.measures.sums import SumsByKind
@@ -104,7 +104,7 @@ def groups_of(slices: Any, result: EvaluationResult, max_slices: int, n_quantile
         for name, values in _columns(slices)
     ]
     codes = np.zeros(n_rows, dtype=np.intp)
-    # Of each combination that occurs, its codes in the columns.
+    # For each combination that occurs, its codes in the columns.
     combinations = np.zeros((1, 0), dtype=np.intp)
     for column in columns:
         size = len(column.words) + 1
@@ -330,7 +330,7 @@ LEAST_OF_OTHERS = 5 * N_BLOCKS
 #: Shares of rows, whose intervals are those of shares.
 _SHARES = ("accuracy", "error")
 _MOST_SCORES = 1 << 22
-#: Of rows that are in none of the blocks.
+#: Number for rows that are in none of the blocks.
 NO_BLOCK = -1
 
 
@@ -452,7 +452,7 @@ class Lines:
             self.known &= np.asarray(tape.weight) > 0
         n_classes = 0 if tape.classes is None else len(tape.classes)
         # The blocks of rows are those of one pass over a stream.
-        self.size = block_length(mechanisms.values())
+        self.size = buffer_size(mechanisms.values())
         if any(one is not None for one in self.scores):
             self.size = min(self.size, max(1024, _MOST_SCORES // max(1, n_classes)))
         needs = baselines_of(frozenset().union(*(one.series for one in measures.values())))
@@ -612,20 +612,20 @@ class Lines:
             values: Values = []
             for start in range(0, len(rows), self.size):
                 part = slice(start, start + self.size)
-                piece = self._piece(rows[part], lines)
+                some = self._some_rows(rows[part], lines)
                 if blocks is not None:
-                    piece = self._asked(piece, blocks[part], apart)
+                    some = self._asked(some, blocks[part], apart)
                 if self.majorities:
                     both = self.majorities[batch[0]]
-                    piece.majority, piece.inclusive = (one[rows[part]] for one in both)
-                first, last = np.searchsorted(ends, [start, start + len(piece)], side="right")
+                    some.majority, some.inclusive = (one[rows[part]] for one in both)
+                first, last = np.searchsorted(ends, [start, start + len(some)], side="right")
                 here = slice(first, last)
-                more = running.advance(piece, ends[here] - start, n_seen[here])
+                more = running.advance(some, ends[here] - start, n_seen[here])
                 values = joined_values(values, more)
             found += values
         return found
 
-    def _piece(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:
+    def _some_rows(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:
         """Some rows with the answers of some lines."""
         lanes = list(self.lanes.values())
         scores = None

@@ -219,8 +219,8 @@ class SliceScores:
     ----------
     results : mapping of str to EvaluationResult
         By group, an ordinary result. Its checkpoints are rows of the stream; its tape has all rows,
-        with answers in those of the group alone. Costs and alarms are those of all rows, and left
-        out; the answers are copied whenever a result is taken.
+        but predictions only in rows of the group. Costs and alarms, which are those of all rows,
+        are left out; the predictions are copied whenever a result is taken.
     overall : EvaluationResult
         The same scores of all rows.
     n_rows : dict of str to int
@@ -465,7 +465,7 @@ class SliceScores:
     def __str__(self) -> str:
         whole, metric = self.overall, self.overall.metric_names[0]
         models, n_all = whole.model_names, sum(self.n_rows.values())
-        # Of several models the first measure, of one all of them.
+        # Several models: their first measure. One model: all its measures.
         cells = [(models[0], name) for name in whole.metric_names]
         first = whole.forgetting_names[0]
         scored = scored_with(whole, first) or "scores of all rows"

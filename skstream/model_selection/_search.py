@@ -769,7 +769,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @_best_has("score")
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score of the best model as its own ``score`` gives it, of rows that are not learnt.
+        """Score of the best model by its own ``score``; the rows are not used for training.
 
         Parameters
         ----------

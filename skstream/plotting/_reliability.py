@@ -242,7 +242,7 @@ class ReliabilityDisplay(BaseDisplay):
         fold : int, default=None
             Fold; None: the first of the result.
         bin : int, default=None
-            Bin with delayed labels; None: the last of the result, whose answers were given when
+            Bin with delayed labels; None: the last of the result, with the predictions made when
             the label came, or the one selected.
         **options
             Options of `plot`: `ax` (one per stretch), `legend`, `styles` by model, and properties

@@ -69,7 +69,7 @@ def answer(result: EvaluationResult, alpha: float = 0.05) -> Answer:
 
     The best one is chosen by the scores that are tested. So each test is one of all pairs of models
     (for one fold the level is divided by their number, over folds it is Holm's correction), as in
-    `skstream.stats.compare_with_best`. With delayed labels the answers of the first bin are
+    `skstream.stats.compare_with_best`. With delayed labels the predictions of the first bin are
     compared, those at arrival. Rows are compared by their losses, which may not be what
     the measure is about; then the sentences say it.
 

@@ -195,8 +195,8 @@ def blocks(result: EvaluationResult) -> list[tuple[str, EvaluationResult]]:
     Returns
     -------
     blocks : list of (str, EvaluationResult)
-        The heading, empty where there is one block, and the result narrowed to it. Of the bins, the
-        first and the last: what is known when a row comes is before what is known at its label.
+        The heading, empty if there is one block, and the result narrowed to it. Bins are the first
+        and the last: what is known when a row comes is before what is known at its label.
     """
     bins = () if result.bins is None else dict.fromkeys((result.bins[0], result.bins[-1]))
     found = []
@@ -209,7 +209,7 @@ def blocks(result: EvaluationResult) -> list[tuple[str, EvaluationResult]]:
 
 
 def answers_of(result: EvaluationResult, bin: int) -> str:
-    """Say when the answers of a bin were given: "answers at arrival (bin 0)"."""
+    """Say when the predictions of a bin were made: "predictions at arrival (bin 0)"."""
     ends = {0: "at arrival", (result.n_bins or 0) + 1: "just before the label"}
     return f"predictions {ends[bin]} (bin {bin})" if bin in ends else f"predictions in bin {bin}"
 

@@ -43,15 +43,15 @@ _SAID = "Seconds, sizes and paths are not compared"
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What `verify` has found; its text says it.
+    """The finding of `verify`; its text says it.
 
     Attributes
     ----------
     identical : bool
-        Whether answers, scores at every checkpoint and all else that is read from a result are the
-        same, to the last bit, and the data, models and settings, too.
+        Whether predictions, curves and all else that is read from a result are the same, to the
+        last bit, and the data, models and settings, too.
     n_answers : int
-        Answers that were compared, of all models and folds; 0 without a tape.
+        Predictions that were compared, of all models and folds; 0 without a tape.
     models : tuple of str
         Models that were compared.
     first : str

@@ -166,12 +166,12 @@ class WindowSum:
 
     def update_one(self, value: float) -> float:
         """Take one value and return the sum after it."""
-        place = self._n_values
-        self._segment[place] = value
+        position = self._n_values
+        self._segment[position] = value
         self._total = total = self._total + value
-        self._n_values = place + 1
-        total += self._remainders.item(place)
-        if place + 1 == self._window_size:
+        self._n_values = position + 1
+        total += self._remainders.item(position)
+        if position + 1 == self._window_size:
             self._finish_segment()
         return total
 

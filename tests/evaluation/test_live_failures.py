@@ -233,7 +233,7 @@ def test_a_reduce_that_fails_loses_no_label(error, at):
 
 @pytest.mark.parametrize("n_models", [1, 3])
 def test_a_measure_that_fails_in_update_loses_no_row(n_models, monkeypatch):
-    monkeypatch.setattr("skstream.core.measures.running._BLOCK", 16)
+    monkeypatch.setattr("skstream.core.measures.running._BUFFER_SIZE", 16)
     trap = Trap()
 
     def hits(y_true, y_pred):

@@ -312,8 +312,8 @@ class Loop:
             kept[others] = [self._can_answer(X, company.index[[at]]) for at in others]
             if kept.all():
                 raise
-            places = np.cumsum(kept) - 1
-            asked = self._answers(X, company.index[kept])[places[company.asked]]
+            positions = np.cumsum(kept) - 1
+            asked = self._answers(X, company.index[kept])[positions[company.asked]]
         return asked
 
     def _can_answer(self, X: Any, index: np.ndarray) -> bool:
@@ -432,7 +432,7 @@ def _joined(answers: list[np.ndarray]) -> np.ndarray:
 
 
 def changed_methods(estimator: Any) -> str | None:
-    """Name what was put in the place of a method of an estimator, for `Kernel.refusal`.
+    """Name what was put in place of a method of an estimator, for `Kernel.refusal`.
 
     A method may be replaced on one instance, or on its class. Either way the loop calls what the
     kernel knows nothing of.
@@ -461,8 +461,8 @@ def _is_of(home: type, name: str) -> bool:
     packages = {"sklearn", home.__module__.partition(".")[0]}
     method = vars(home)[name]
     while True:
-        place = getattr(method, "__globals__", {}).get("__name__", "sklearn")
-        if place.partition(".")[0] not in packages:
+        module = getattr(method, "__globals__", {}).get("__name__", "sklearn")
+        if module.partition(".")[0] not in packages:
             return False
         if not hasattr(method, "__wrapped__"):
             break
@@ -489,7 +489,7 @@ class ByLoop:
     Attributes
     ----------
     estimator : estimator
-        The model, or the copy that has taken its place.
+        The model, or the copy that replaces it.
     loop : Loop or None
         The calls of the model, once they have begun.
     is_new : bool
