@@ -60,7 +60,8 @@ Does what the five papers say hold here? One line for each of their numbered tab
 with the row that decides. All rows, and how they were got: [all figures](fidelity_figures.md). What
 we would like to ask the authors: [a note](fidelity_note.md).
 
-- **reproduced**: the figures in print are within the tolerance; **in part**: some are.
+- **reproduced**: the figures in print are within the tolerance; **in part**: some are, or some are
+  not counted, as another learner or stream stands in for the paper's.
 - **holds**, **holds in part**, **does not hold**: what the paper says of a curve, asked of our
   figures as questions that are answered by yes or no: all yes, some, or none. The questions stand
   with the figures.
@@ -211,7 +212,7 @@ def state(item: Item, rows: list[Row]) -> str:
     n_good = sum(row.is_within(item.tolerance, relative=item.relative) for row in compared)
     whole = "reproduced in part" if n_good else "not reproduced"
     by_shape = [row for row in rows if row not in compared and not row.why.startswith(BESIDE)]
-    in_print = sum(row.difference is not None for row in by_shape)
+    in_print = sum(row.difference is not None or row.column != "" for row in by_shape)
     if n_good == len(compared) and not in_print and not item.n_absent:
         whole = "reproduced"
     rest = f"; {in_print} not counted" if in_print else ""

@@ -752,7 +752,7 @@ figures in print and what is beside them. The record is that of `skstream bench 
 and `python -m benchmarks.field results`; `make field` does all of it.
 
 Here a learner is *better than the naive guesses* if it certainly is: its accuracy beats each of
-them, by intervals that hold at every row, under drift and dependence, and for all learners of a
+them, by intervals that hold at every row, with drift and dependence, and for all learners of a
 stream at once, with 95 %. The *best guess* of a stream is chosen after the fact, which makes it
 harder to beat. *Not certainly better* does not mean *no better*: where a guess is right in 99 % of
 the rows, hardly anything could be better, and where positives are rare, accuracy says little. The

@@ -64,6 +64,8 @@ PHRASES = {
     r"[Aa]sked before it is learnt": "predicted before it is used for training",
     r"what takes its place": "its replacement",
     r"\b(file|model|class)s? of yours": "your own",
+    r"\b(told|tells) apart": "differ, distinguish",
+    r"\b[Uu]nder drift": "with drift",
 }
 # Less than readers see, where a page would take long: the text of the page, and what runs.
 SHORTER = {

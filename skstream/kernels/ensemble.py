@@ -34,7 +34,7 @@ _AT_ONCE = 2048
 class EnsembleKernel(MembersKernel):
     """Members are executed one after the other over the same rows, as none depends on another.
 
-    Kinds of ensembles differ in what is made of the answers of members, at known rows.
+    Subclasses differ in what they do with the members' answers, at known rows.
     """
 
     def __init__(self, estimator: Any, task: Task):

@@ -302,7 +302,7 @@ class AnytimeComparisonResult(CurveReport):
 
     def _promise(self) -> str:
         if self.boundary != "asymptotic":
-            return "The interval holds at all rows at once, under drift and dependence."
+            return "The interval holds at all rows at once, even with drift and dependence."
         return (
             "The interval is asymptotic: nothing is certain before "
             f"{AsymptoticBoundary.least_rows:,} rows; from there on it holds at all rows at once "

@@ -136,7 +136,7 @@ class FriedmanNemenyiResult(SignificanceTest):
 
     @property
     def different_pairs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs that Nemenyi's test tells apart, the better model first."""
+        """Pairs that differ by Nemenyi's test, the better model first."""
         order = np.argsort(self.average_ranks, kind="stable")
         return tuple(
             (self.names[i], self.names[j])

@@ -393,14 +393,14 @@ class StreamStudy(StudyOfModels):
         models : str or sequence of str, default=None
             Models to compare; None: all. Leave out a reference such as the Bayes classifier.
         value : {"last", "mean"}, default="last"
-            What is compared of a curve: its last value, or the mean of its values.
+            What to compare: the last value of each curve, or the mean of its values.
         **options
             Passed to `skstream.stats.compare_with_best`, such as ``correction`` or ``alpha``.
 
         Returns
         -------
         result : BestModelResult
-            The best, the p-values, and which models do not differ from it significantly.
+            The best, the p-values, and which models do not differ significantly from it.
 
         Raises
         ------

@@ -325,16 +325,16 @@ class SeedStudy(StudyOfModels):
         models : str or sequence of str, default=None
             Models to compare; None: all. Leave out a reference such as the Bayes classifier.
         value : {"last", "mean"}, default="last"
-            What is compared of a curve: its last value, or the mean of its values, which under a
-            window or fading tells of the whole stream, and not of its last rows alone; over the
-            checkpoints at which all models have a value.
+            What to compare: the last value of each curve, or the mean of its values over the
+            checkpoints at which all models have one. With a window or fading, only the mean
+            describes the whole stream.
         **options
             Passed to `skstream.stats.compare_with_best`, such as ``correction`` or ``alpha``.
 
         Returns
         -------
         result : BestModelResult
-            The best, the p-values, and which models do not differ from it significantly.
+            The best, the p-values, and which models do not differ significantly from it.
 
         Raises
         ------

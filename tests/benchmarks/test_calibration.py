@@ -1,6 +1,7 @@
 """What is read off the answers of all folds is what an evaluation of that protocol finds."""
 
 import argparse
+import runpy
 
 import pytest
 
@@ -27,3 +28,13 @@ def test_a_protocol_is_part_of_the_answers_of_all_folds(strategy, test_on):
 
 def test_a_share_has_an_interval_around_it() -> None:
     assert str(calibration.Share(2, 20)) == "0.10 (0.03 to 0.30)"
+
+
+def test_other_processes_can_import_what_they_run(monkeypatch) -> None:
+    """With --n-jobs: run as a script, no part of it is in a module that they do not have."""
+    modules = []
+    monkeypatch.setattr(
+        calibration, "main", lambda: modules.append(calibration.repetition.__module__)
+    )
+    runpy.run_path(calibration.__file__, run_name="__main__")
+    assert modules == ["benchmarks.calibration"]

@@ -228,6 +228,16 @@ def test_a_model_that_refuses_gaps_says_how_to_fill_them(evaluator, rows):
     )
 
 
+@pytest.mark.parametrize("columns", [["text"], ["text", "amount"], ["date", "amount"]])
+def test_a_model_that_refuses_texts_and_dates_says_how_to_encode_them(columns, rows, pd):
+    date = pd.to_datetime("2025-01-01")
+    X = pd.DataFrame({"text": ["am", "pm"] * 150, "date": date, "amount": 1.0})
+    result = evaluate(EVALUATORS[0], (X[columns], rows[1]), sgd=SGDClassifier())
+    assert result.failures["sgd"].endswith(
+        ". Encode texts and dates: make_stream_pipeline(make_stream_preprocessor(X[:500]), model)."
+    )
+
+
 def test_a_model_that_cannot_be_copied_is_named(rows):
     for error_score in ("raise", np.nan):
         with pytest.raises(

@@ -24,6 +24,8 @@ from skstream.utils._warnings import warn
 RAISED = (Exception, SystemExit)
 #: What to do where a model refuses missing values.
 FILL_GAPS = " To fill gaps first, wrap the model: make_stream_pipeline(StreamImputer(), model)."
+#: What to do where it refuses columns that are not numbers.
+ENCODE = ". Encode texts and dates: make_stream_pipeline(make_stream_preprocessor(X[:500]), model)."
 
 
 class BadAnswer(ValueError):
@@ -102,13 +104,17 @@ def model_error(
 ) -> ModelError:
     """Return the error that says which model failed at what, and why."""
     of_fold = f" (fold {fold})" if n_folds > 1 else ""
-    why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
-    if isinstance(cause, AttributeError) and cause.__cause__ is not None:
+    why = f"{type(cause).__name__}: {cause}"
+    if isinstance(cause, BadAnswer):
+        why = str(cause)
+    elif isinstance(cause, AttributeError) and cause.__cause__ is not None:
         while cause.__cause__ is not None:  # the innermost model says when it offers a method
             cause = cause.__cause__
         why += f" ({cause})."
     elif re.search("Input (X )?contains NaN", why):
         why = in_short(cause) + FILL_GAPS
+    elif re.search("string to float|float\\(\\) argument must|could not be promoted", why):
+        why = in_short(cause) + ENCODE
     return ModelError(f"Model '{name}'{of_fold} failed while {action}: {why}", name, fold, row)
 
 

@@ -22,6 +22,7 @@ from skstream.core.timelines.timeline import Timeline
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import display
 from skstream.utils._sklearn import validate_parameter_constraints
+from skstream.utils._tables import filled
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -229,13 +230,13 @@ class DelayedResult(EvaluationResult):
 
     def __str__(self) -> str:
         waits = self.waits
-        return (
-            f"{super().__str__()}\n"
+        counts = (
             f"{waits.n_labelled:,} labels arrived ({waits.n_unanswered:,} too early to be scored); "
             f"{waits.n_pending:,} rows pending, {waits.n_never:,} never labelled, "
             f"{waits.n_dropped:,} dropped\n"
             f"delay: {waits.delays_as_text()}; {waits.n_polls:,} periodic predictions"
         )
+        return f"{super().__str__()}\n{filled(counts)}"
 
     def plot(self, metric: str | None = None, **options: Any) -> Any:
         """Plot a measure by bin.

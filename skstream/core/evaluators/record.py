@@ -26,7 +26,7 @@ from skstream.utils._version import __version__
 
 #: Parameters of an evaluator on which no answer and no score before a failure depends.
 FREE = ("n_jobs", "progress", "error_score")
-#: Values that their text tells apart.
+#: Values that differ if and only if their texts differ.
 _BY_TEXT = (*PLAIN, date, datetime, time, timedelta, Decimal, Fraction, PurePath, range, slice)
 #: Where the classes of such values are from: those of others may hold more than their text.
 _OF_PYTHON = {kind.__module__.partition(".")[0] for kind in _BY_TEXT}

@@ -162,7 +162,7 @@ _NUMBERS = {int, float, bool}
 _EXACT = 1 << 53
 # Times of NumPy, of which some become whole numbers without their unit.
 _TIMES = (np.datetime64, np.timedelta64)
-# Types of other values that their text tells apart.
+# Types of other values that are equal if their texts are.
 _SHOWN = (type(None), int, bytes, tuple, date, time, timedelta, Decimal, Fraction, *_TIMES)
 _NAN = pack("=d", np.nan)
 # What stands before other values: a NaN that no number is written as.
@@ -288,7 +288,7 @@ def _cell(value: Any) -> bytes:
     if isinstance(value, np.generic) and not isinstance(value, _TIMES):
         value = value.item()
     kind = type(value)
-    is_number = kind in _NUMBERS  # which a float tells apart from all others
+    is_number = kind in _NUMBERS  # whose float no other value has
     if kind is int:
         is_number = value.bit_length() <= 1000 and int(float(value)) == value
     if is_number:

@@ -132,7 +132,7 @@ def _as_numbers(values: Any) -> NDArray[Any]:
 
 
 def tied(scores: NDArray[Any]) -> NDArray[np.intp]:
-    """Rows whose two best classes nothing but rounding tells apart."""
+    """Rows whose two best classes differ by rounding at most."""
     if scores.shape[1] < 2 or not len(scores):
         return np.empty(0, dtype=np.intp)
     if scores.shape[1] == 2:
