@@ -181,17 +181,12 @@ class Waiting:
     """
 
     def __init__(self, size: int, dtype: np.dtype[Any], n_models: int) -> None:
-        self.n = 0
+        self.n, self.size = 0, size
         self._y, self._answers = np.empty(size, dtype), np.empty((n_models, size), dtype)
         not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
         #: What rows have in a column that only others bring.
         self._defaults = {"weight": 1.0, "previous": not_given, "scores": np.nan, "time": 0}
         self._columns: dict[str, Array] = {}
-
-    @property
-    def size(self) -> int:
-        """Rows in a full buffer."""
-        return len(self._y)
 
     def append(self, rows: ScoredRows) -> None:
         """Add rows; the buffer must have space for them."""
