@@ -40,7 +40,7 @@ help:
 	@echo "             docs/fidelity.md (under 90 minutes on two cores; PAPER=bifet: one paper; short are KDD99"
 	@echo "             and Tables 2 to 4 of Bifet et al.: FULL=1: as large as in the papers, about a day)"
 	@echo "make field   run the field: 26 models on real and generated streams, into build/field, and write"
-	@echo "             docs/field.json and docs/what_works.md (a quarter of an hour; again after a stop:"
+	@echo "             docs/field.json and docs/what_works.md (forty minutes; again after a stop:"
 	@echo "             what is left; SHORT=1: its short form, into build/field-short)"
 	@echo "make clean   remove environments, caches and build results"
 

@@ -65,6 +65,8 @@ PHRASES = {
     r"what takes its place": "its replacement",
     r"\b(file|model|class)s? of yours": "your own",
     r"\b(told|tells) apart": "differ, distinguish",
+    r"\b[Ll]ikewise\b": "in the same way",
+    r"\b[Nn]obody\b": "no one, or the noun",
     r"\b[Uu]nder drift": "with drift",
 }
 # Less than readers see, where a page would take long: the text of the page, and what runs.

@@ -465,7 +465,7 @@ class SliceScores:
     def __str__(self) -> str:
         whole, metric = self.overall, self.overall.metric_names[0]
         models, n_all = whole.model_names, sum(self.n_rows.values())
-        # Of several models the first measure, of one all of them.
+        # Several models: their first measure. One model: all its measures.
         cells = [(models[0], name) for name in whole.metric_names]
         first = whole.forgetting_names[0]
         scored = scored_with(whole, first) or "scores of all rows"

@@ -552,7 +552,7 @@ class StreamStudy(StudyOfModels):
             found = self.rank(
                 metric, forgetting=forgetting, models=ranked, value=value, alpha=alpha
             )
-            # Of different streams: those that are the same are one.
+            # Equal streams count once.
             average = {
                 name: f"({one:.2f})" for name, one in zip(ranked, found.average_ranks, strict=True)
             }

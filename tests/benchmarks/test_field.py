@@ -339,7 +339,7 @@ def lines_of(text, start):
 
 def test_what_is_planted_changes_the_page_as_it_must(planted):
     text = field_page.page(planted)
-    assert "on\n1 real and 0 generated streams" in text  # neither the copy nor the head counts
+    assert "on 1 real and 0 generated\nstreams" in text  # neither the copy nor the head counts
     assert "`copy` has the rows of `file`" in text
     assert "Failed, and not ranked there: `fails` on file, copy, head." in text
     peeks = lines_of(text, "| `peeks` ")[0]

@@ -183,7 +183,9 @@ class Task:
 
     def alone(self) -> list["Task"]:
         """Return the same task for each kind of answer."""
-        return [self.asking(one) for one in (self.method, self.scores) if one is not None]
+        if self.scores is None:
+            return [self]
+        return [self.asking(self.method), self.asking(self.scores)]
 
 
 def no_answers(task: Task, n: int = 0) -> np.ndarray:

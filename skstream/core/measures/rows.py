@@ -186,6 +186,7 @@ class Waiting:
         not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
         #: What rows have in a column that only others bring.
         self._defaults = {"weight": 1.0, "previous": not_given, "scores": np.nan, "time": 0}
+        self.size = size
         self._columns: dict[str, Array] = {}
 
     def append(self, rows: ScoredRows) -> None:
