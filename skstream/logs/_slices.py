@@ -381,10 +381,10 @@ class SliceScores:
         better = {one: end for one, end in better.items() if np.isfinite(end) and one in many}
         if not better:
             raise ValueError(
-                f"No group has an interval of {metric} of '{model}'. Possible reasons: all groups "
-                f"have fewer than {LEAST_ROWS} rows (fewer than {LEAST_OF_OTHERS} for measures "
-                "other than accuracy and error); the model failed; or, leaving out some rows, the "
-                "measure becomes undefined, reaches a bound, or never changes."
+                f"No group has an interval of {metric} of '{model}': all have fewer than "
+                f"{LEAST_ROWS} rows ({LEAST_OF_OTHERS} for measures other than accuracy and error),"
+                " or the model failed, or leaving out some of their rows makes the measure "
+                "undefined, takes it to a bound or never changes it."
             )
         name = min(better, key=lambda one: better[one])
         low, high = ends[name]
