@@ -118,7 +118,7 @@ def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) ->
     columns = [known.index(label) for label in own]
     if method == "predict_proba":
         table = np.zeros((len(values), len(known)), dtype=values.dtype)
-        # Of one class it is certain; boosting by histograms has two columns even then.
+        # A single class is certain; histogram boosting has two columns even then.
         table[:, columns] = 1.0 if len(own) == 1 else values
         return table
     if values.ndim == 1 or len(own) == 1:

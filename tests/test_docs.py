@@ -49,6 +49,9 @@ PHRASES = {
     r"[Ww]hat becomes of": "how ... is handled",
     r"of equal ones the": "ties go to the",
     r"whatever yields": "any source of",
+    r"\bfor ever\b": "forever",
+    r"([Nn]ot|being) told apart": "no significant difference",
+    r"demo stream takes (its|their) place": "a demo stream is used",
     r"[Rr]efused by name": "rejected with an error that names it",
     r"[Ww]hom to trust": "which files to trust",
     r"page to hand on": "share a result",
@@ -65,6 +68,8 @@ PHRASES = {
     r"what takes its place": "its replacement",
     r"\b(file|model|class)s? of yours": "your own",
     r"\b(told|tells) apart": "differ, distinguish",
+    r"\b[Ll]ikewise\b": "in the same way",
+    r"\b[Nn]obody\b": "no one, or the noun",
     r"\b[Uu]nder drift": "with drift",
 }
 # Less than readers see, where a page would take long: the text of the page, and what runs.

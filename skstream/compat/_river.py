@@ -122,7 +122,7 @@ class RiverClassifierCalls(RiverRegressorCalls):
                 if place is not None:
                     share[place] = probability
                 elif probability:
-                    raise ValueError(LabelSpace(self._classes).unknown(label, "its answer is"))
+                    raise ValueError(LabelSpace(self._classes).unknown(label, "its prediction is"))
         return shares
 
 

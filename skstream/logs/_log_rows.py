@@ -147,7 +147,7 @@ class Coder:
                     raise ValueError(f"{said} Divide percentages by 100.")
                 raise ValueError(
                     f"{said} If they are only rounded, pass a larger tolerance=. If they are other "
-                    "scores, such as logits, pass predictions= instead."
+                    "scores, such as logits, pass predictions= instead, as to score_predictions."
                 )
             self._rounded = True
             warn(f"{said} Rows that are off by at most {self._tolerance:g} are normalised.")

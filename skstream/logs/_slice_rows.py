@@ -104,7 +104,7 @@ def groups_of(slices: Any, result: EvaluationResult, max_slices: int, n_quantile
         for name, values in _columns(slices)
     ]
     codes = np.zeros(n_rows, dtype=np.intp)
-    # Of each combination that occurs, its codes in the columns.
+    # For each combination that occurs, its codes in the columns.
     combinations = np.zeros((1, 0), dtype=np.intp)
     for column in columns:
         size = len(column.words) + 1
@@ -330,7 +330,7 @@ LEAST_OF_OTHERS = 5 * N_BLOCKS
 #: Shares of rows, whose intervals are those of shares.
 _SHARES = ("accuracy", "error")
 _MOST_SCORES = 1 << 22
-#: Of rows that are in none of the blocks.
+#: Number for rows that are in none of the blocks.
 NO_BLOCK = -1
 
 

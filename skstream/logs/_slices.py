@@ -381,10 +381,10 @@ class SliceScores:
         better = {one: end for one, end in better.items() if np.isfinite(end) and one in many}
         if not better:
             raise ValueError(
-                f"No group has an interval of {metric} of '{model}'. Possible reasons: all groups "
-                f"have fewer than {LEAST_ROWS} rows (fewer than {LEAST_OF_OTHERS} for measures "
-                "other than accuracy and error); the model failed; or, leaving out some rows, the "
-                "measure becomes undefined, reaches a bound, or never changes."
+                f"No group has an interval of {metric} of '{model}': all have fewer than "
+                f"{LEAST_ROWS} rows ({LEAST_OF_OTHERS} for measures other than accuracy and error),"
+                " or the model failed, or leaving out some of their rows makes the measure "
+                "undefined, takes it to a bound or never changes it."
             )
         name = min(better, key=lambda one: better[one])
         low, high = ends[name]
@@ -465,7 +465,7 @@ class SliceScores:
     def __str__(self) -> str:
         whole, metric = self.overall, self.overall.metric_names[0]
         models, n_all = whole.model_names, sum(self.n_rows.values())
-        # Of several models the first measure, of one all of them.
+        # Several models: their first measure. One model: all its measures.
         cells = [(models[0], name) for name in whole.metric_names]
         first = whole.forgetting_names[0]
         scored = scored_with(whole, first) or "scores of all rows"

@@ -55,7 +55,7 @@ from skstream.utils._validation import as_learner, tags_of
 from skstream.utils._warnings import warn
 
 P = ParamSpec("P")
-#: What to pass in the place of parameters of other searches, and of evaluators.
+#: What to pass in place of parameters of other searches, and of evaluators.
 _ELSEWHERE = {
     **{
         name: f"evaluator=PrequentialEvaluator({name}={{!r}})"
@@ -70,7 +70,7 @@ _ELSEWHERE = {
 def _checked(
     init: Callable[Concatenate[Any, P], None],
 ) -> Callable[Concatenate[Any, P], None]:
-    """Let an initializer say what to pass in the place of a parameter that it does not have."""
+    """Let an initializer say what to pass in place of a parameter that it does not have."""
 
     @wraps(init)
     def checked(self: Any, *args: P.args, **named: P.kwargs) -> None:

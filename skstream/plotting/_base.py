@@ -28,7 +28,7 @@ MOST_LINES_IN_LEGEND = 7
 MOST_ROWS_IN_LEGEND = 24
 #: With more points matplotlib needs seconds to find a free place for a legend.
 MOST_POINTS_TO_SEARCH = 50_000
-#: Of the height of the user's axes, a legend above the lines takes at most this share.
+#: Largest share of the height of the user's axes for a legend above the lines.
 MOST_OF_LEGEND = 0.5
 SMALL_LINE = 16  # characters in the legend of a small panel
 

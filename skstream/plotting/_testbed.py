@@ -174,7 +174,7 @@ N_INTEGRALS = 101
 N_POINTS = 4096
 #: Rows between which the paths of the centers are drawn straight.
 N_STEPS = 201
-#: Of a longer stream, rows are made one by one.
+#: The rows of a longer stream are made one by one.
 MOST_MADE = 100_000
 #: Rows on both sides of a frame of the film that are shown in it.
 AROUND = 60

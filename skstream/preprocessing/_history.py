@@ -282,7 +282,7 @@ class History(Value):
         n_learns = is_learn[event].cumsum()
         is_first = np.diff(stay, prepend=-2) != 0
         stays = stay[is_first]
-        # Of each stay the rows before come first, then those of the block.
+        # In each stay, earlier rows come first, then those of the block.
         place = n_learns - is_learn[event] + is_first.cumsum() * depth
         rows = np.empty((values.shape[1], n + len(stays) * depth))
         first = place[is_first]

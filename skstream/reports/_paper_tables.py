@@ -22,7 +22,7 @@ from skstream.reports._report import (
 from skstream.stats._report import plural
 from skstream.utils._choices import check_count
 
-#: What stands in the place of a score that is undefined.
+#: What stands in place of a score that is undefined.
 UNDEFINED = "–"
 _LATEX = {
     "\\": r"\textbackslash{}",

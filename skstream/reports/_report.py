@@ -195,8 +195,8 @@ def blocks(result: EvaluationResult) -> list[tuple[str, EvaluationResult]]:
     Returns
     -------
     blocks : list of (str, EvaluationResult)
-        The heading, empty where there is one block, and the result narrowed to it. Of the bins, the
-        first and the last: what is known when a row comes is before what is known at its label.
+        The heading, empty if there is one block, and the result narrowed to it. Bins are the first
+        and the last: what is known when a row comes is before what is known at its label.
     """
     bins = () if result.bins is None else dict.fromkeys((result.bins[0], result.bins[-1]))
     found = []

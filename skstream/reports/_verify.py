@@ -225,9 +225,7 @@ def _differences(
             where = "" if stream is None or now.sets is not None else stream.place_of(place)
             yield f"{what} at row {place:,} ({where or 'counted from 0'}) {values}"
         if before.n_rows != now.n_rows:
-            yield (
-                f"there are {now.n_rows:,} rows instead of {before.n_rows:,}; those in both agree"
-            )
+            yield f"{now.n_rows:,} rows instead of {before.n_rows:,}; those that are in both agree"
     for point, what, values in _first(_curves_of(one, again)):
         after = plural(int(one.checkpoints[point]), "row")
         yield f"{what} at the checkpoint after {after} {values}"

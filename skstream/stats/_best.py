@@ -96,23 +96,18 @@ class BestModelResult(SignificanceTest):
         )
 
     def _verdict(self) -> str:
-        others = [name for name in self.not_told_apart if name != self.best]
-        differs = (
-            f"no significant difference from {', '.join(others)}"
-            if others
-            else "significantly different from all others"
-        )
+        others = ", ".join(name for name in self.not_told_apart if name != self.best)
+        differs = f"not shown to differ from {others}" if others else "differs from all others"
         parts = [f"best {self.best}", differs, format_p(self.pvalue), self._warning]
         return ", ".join(filter(None, parts))
 
     def _sentences(self) -> list[str]:
         place = self.names.index(self.best)
-        others = [name for name in self.not_told_apart if name != self.best]
+        others = ", ".join(name for name in self.not_told_apart if name != self.best)
         differs = (
-            f"it does not differ significantly from {', '.join(others)}"
+            f"it does not differ significantly from {others}"
             if others
-            else "it differs significantly from all others "
-            f"({against_alpha(self.pvalue, self.alpha)})"
+            else f"it differs from all others ({against_alpha(self.pvalue, self.alpha)})"
         )
         pairs = ", ".join(
             f"{name} {format_p(pvalue)}"

@@ -220,8 +220,7 @@ class FriedmanNemenyiResult(SignificanceTest):
             return "every pair of models differs"
         if not self.different_pairs:
             return "no pair of models differs"
-        groups = "; ".join("{" + ", ".join(g) + "}" for g in self.groups)
-        return f"no significant difference within {groups}"
+        return "no difference shown in " + "; ".join("{" + ", ".join(g) + "}" for g in self.groups)
 
 
 def friedman_nemenyi(

@@ -94,7 +94,7 @@ def _frame_of_arrow(X: Any) -> Any:
         return optional_import("polars", purpose).from_arrow(X)
     frame = X.to_pandas()
     for name, column in zip(X.schema.names, X.columns, strict=True):
-        # Of integers with nulls pandas makes floats, which do not hold them all.
+        # pandas turns integers with nulls into floats, which do not hold them all.
         whole = column.null_count and str(column.type).strip("u").startswith("int")
         if whole and name in frame and frame[name].abs().max() >= LARGEST_EXACT:
             frame[name] = column.to_pandas(integer_object_nulls=True)
@@ -137,7 +137,7 @@ def array_of_rows(X: Any) -> NDArray[Any]:
         rows = np.asarray(X)
         if rows.dtype.kind not in "US" or not isinstance(X, (list, tuple)):
             return rows
-        # Of numbers and gaps beside texts NumPy makes texts: keep them, as scikit-learn does.
+        # NumPy turns numbers and gaps among texts into texts: keep them, as scikit-learn does.
         objects = np.array(X, dtype=object)
         are_texts = all(isinstance(value, (str, bytes)) for value in objects.ravel().tolist())
         return rows if are_texts else objects
@@ -252,7 +252,7 @@ def own_rows(rows: Any) -> Any:
 
 
 def _own_frame(rows: Any) -> Any:
-    # Of columns of several types pandas makes a new array, in which no stride is negative.
+    # pandas makes a new array from columns of several types, in which no stride is negative.
     if not getattr(getattr(rows, "_mgr", None), "is_single_block", True):
         return rows.copy()
     values = rows.to_numpy()

@@ -135,12 +135,15 @@ def test_the_earliest_failure_ends_the_evaluation_for_any_chunking(rows):
 
 
 ANSWERS = [
-    (["c"], r"row 20: its answer is 'c', which is not among the classes: \['a', 'b'\]\."),
-    ([3], r"row 20: its answer is 3, which is not among .* Labels have the type int"),
-    (["a", "b"], r"row 20: predict of 1 row returned an answer of shape \(2,\); \(1,\) is needed"),
-    ([], r"row 20: predict of 1 row returned an answer of shape \(0,\)"),
-    ([["a"]], r"row 20: predict of 1 row returned an answer of shape \(1, 1\)"),
-    ("a", r"row 20: predict of 1 row returned an answer of shape \(\)"),
+    (["c"], r"row 20: its prediction is 'c', which is not among the classes: \['a', 'b'\]\."),
+    ([3], r"row 20: its prediction is 3, which is not among .* Labels have the type int"),
+    (
+        ["a", "b"],
+        r"row 20: predict of 1 row returned predictions of shape \(2,\); \(1,\) is needed",
+    ),
+    ([], r"row 20: predict of 1 row returned predictions of shape \(0,\)"),
+    ([["a"]], r"row 20: predict of 1 row returned predictions of shape \(1, 1\)"),
+    ("a", r"row 20: predict of 1 row returned predictions of shape \(\)"),
     ([{}], r"row 20: predict returned something else: .* is not a label"),
     ([None], r'row 20: its prediction was missing \(None or NaN\)\. Pass unanswered="wrong"'),
     ([np.nan], r"row 20: its prediction was missing"),
@@ -187,10 +190,10 @@ class Infinite(RegressorMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (np.inf, "row 20: its answer is inf; predictions must be finite"),
+        (np.inf, "row 20: its prediction is inf; predictions must be finite"),
         (np.nan, r"row 20: its prediction was missing \(None or NaN\)\.$"),
         ("many", "row 20: predict returned something else: could not convert string"),
-        ([1.0, 2.0], r"row 20: predict of 1 row returned an answer of shape \(1, 2\)"),
+        ([1.0, 2.0], r"row 20: predict of 1 row returned predictions of shape \(1, 2\)"),
     ],
 )
 def test_bad_numbers_are_failures_of_their_row(answer, message):

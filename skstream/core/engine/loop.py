@@ -392,7 +392,7 @@ class Loop:
                 f"it predicted {answer}. {type(self.estimator).__name__} predicts 1 (inlier) and "
                 "-1 (outlier): use labels 1 and -1."
             )
-        return self._space.unknown(answer, "its answer is")
+        return self._space.unknown(answer, "its prediction is")
 
     def _encoded(self, answers: list[np.ndarray]) -> np.ndarray:
         """Answers as numbers or codes, `UNKNOWN` where one is not among the classes."""
@@ -417,8 +417,8 @@ def _reshaped(answer: np.ndarray, n_rows: int, task: Task) -> np.ndarray:
     elif answer.ndim == 2 and len(answer) == n_rows:
         return answer
     raise BadAnswer(
-        f"{task.method} of {n_rows} {'row' if n_rows == 1 else 'rows'} returned an answer of "
-        f"shape {shape}; {wanted} is needed, one answer per row."
+        f"{task.method} of {n_rows} {'row' if n_rows == 1 else 'rows'} returned predictions of "
+        f"shape {shape}; {wanted} is needed, one per row."
     )
 
 

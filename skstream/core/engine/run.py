@@ -288,7 +288,7 @@ def failed_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, int, str
 def words_of_gap(answer: Any, task: Task) -> str:
     """Say that an answer is missing or infinite, and what can be done."""
     if task.method == "predict" and task.classes is None and np.isinf(answer):
-        return f"its answer is {answer}; predictions must be finite numbers."
+        return f"its prediction is {answer}; predictions must be finite numbers."
     advice = (
         "" if task.classes is None else ' Pass unanswered="wrong" to score such rows as errors.'
     )

@@ -231,7 +231,7 @@ class DelayedResult(EvaluationResult):
     def __str__(self) -> str:
         waits = self.waits
         counts = (
-            f"{waits.n_labelled:,} labels came ({waits.n_unanswered:,} too early to be scored); "
+            f"{waits.n_labelled:,} labels arrived ({waits.n_unanswered:,} too early to be scored); "
             f"{waits.n_pending:,} rows pending, {waits.n_never:,} never labelled, "
             f"{waits.n_dropped:,} dropped\n"
             f"delay: {waits.delays_as_text()}; {waits.n_polls:,} periodic predictions"

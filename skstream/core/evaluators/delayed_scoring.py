@@ -117,7 +117,7 @@ def answers_by_bin(
     at_once = max(1, CELLS_AT_ONCE // (n_bins * ((n_classes or 0) + 2)))
     for begin in range(0, len(rows), at_once):
         some = rows[begin : begin + at_once]
-        part = _times_in_bins(_of_rows(changed, some), n_bins)
+        part = _spans(_of_rows(changed, some), n_bins)
         answers[some] = _dominant(part, len(some), n_bins, n_classes or 0)
     return answers
 
@@ -152,7 +152,7 @@ def means_by_bin(shown: Shown, scores: np.ndarray, n_bins: int) -> np.ndarray:
     if not len(changed.row):
         return means
     rows = np.unique(changed.row)
-    part = _times_in_bins(_of_rows(changed, rows), n_bins)
+    part = _spans(_of_rows(changed, rows), n_bins)
     cell, n_cells = part.row * n_bins + part.bin, len(rows) * n_bins
     for k, column in enumerate(values.T):
         total = np.bincount(cell, column[part.answer] * part.duration, n_cells)
@@ -161,7 +161,7 @@ def means_by_bin(shown: Shown, scores: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class _TimesInBins:
+class _Spans:
     """The time of each answer in a bin, with the position of its row among the selected ones.
 
     Durations are in units in which every bin is as long as the row's whole delay.
@@ -196,7 +196,7 @@ def _of_rows(shown: Shown, rows: np.ndarray) -> Shown:
     return Shown(row, shown.since[part], shown.answer[part], shown.delay[rows])
 
 
-def _times_in_bins(shown: Shown, n_bins: int) -> _TimesInBins:
+def _spans(shown: Shown, n_bins: int) -> _Spans:
     """Divide the time of every answer at the bounds of the bins.
 
     Times are scaled by the number of bins, so that bounds are multiples of the delay: whole
@@ -218,12 +218,10 @@ def _times_in_bins(shown: Shown, n_bins: int) -> _TimesInBins:
     bound = width[which] * bins
     duration = np.minimum(end[which], bound + width[which]) - np.maximum(begin[which], bound)
     kept = (bins < n_bins) & (duration > 0)
-    return _TimesInBins(
-        shown.row[which[kept]], bins[kept], shown.answer[which[kept]], duration[kept]
-    )
+    return _Spans(shown.row[which[kept]], bins[kept], shown.answer[which[kept]], duration[kept])
 
 
-def _dominant(part: _TimesInBins, n_rows: int, n_bins: int, n_classes: int) -> np.ndarray:
+def _dominant(part: _Spans, n_rows: int, n_bins: int, n_classes: int) -> np.ndarray:
     # The first columns are for missing answers, codes -2 and -1.
     width = n_classes + 2
     cell = (part.row * n_bins + part.bin) * width + part.answer.astype(np.int64) + 2
@@ -249,7 +247,7 @@ def _reduce_all(
         return
     wanted = np.zeros(len(shown.delay), dtype=bool)
     wanted[rows] = True
-    part = _times_in_bins(_of_rows(_changes(shown).among(wanted), rows), n_bins)
+    part = _spans(_of_rows(_changes(shown).among(wanted), rows), n_bins)
     cell = part.row * n_bins + part.bin
     order = np.argsort(cell, kind="stable")
     cells, starts = np.unique(cell[order], return_index=True)

@@ -158,7 +158,7 @@ def changes(now: Mapping[str, str], before: Mapping[str, str]) -> str:
     names = [name for name in {**before, **now} if now.get(name) != before.get(name)]
     if not names:
         return ""
-    was, is_now = before.get(names[0], "not there"), now.get(names[0], "not there")
+    was, is_now = before.get(names[0], "absent"), now.get(names[0], "absent")
     said = f"{names[0]} is {is_now} and was {was}"
     if max(len(was), len(is_now)) > _LONGEST_SHOWN or _OF_CONTENT in was + is_now:
         said = f"{names[0]} is different"

@@ -77,7 +77,7 @@ class _Cuts:
         ]
         #: New rows with which segments begin, but for those of the last earlier one.
         self.inside = self.new_starts[self.new_starts >= max(n_old, 1)] - n_old
-        #: Of the earlier and these segments, the first of each that there is from now on.
+        #: First of the earlier and these segments in each of those that there are from now on.
         self.groups = np.searchsorted(np.concatenate((known, n_old + self.inside)), self.new_starts)
 
     def ends_of(self, stretch: _Stretch) -> Integers:

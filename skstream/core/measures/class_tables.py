@@ -15,7 +15,7 @@ import numpy as np
 from skstream.core.measures.rows import Array, Floats, Integers, ScoredRows
 from skstream.utils._running_sums import accumulate
 
-#: Of more classes than these, sums are formed here.
+#: With more classes than these, sums are formed here.
 MANY_CLASSES = 128
 # Numbers in a table: a few tables fit the cache, and freed memory is used again.
 _TABLE_NUMBERS = 1 << 16

@@ -33,7 +33,7 @@ TASKS = {
     "scores": "classification",
     "targets": "regression",
 }
-#: Of these, what a model tells beside its answers: probabilities, or any ranking.
+#: What a model returns besides its predictions: probabilities, or any ranking.
 OF_SCORES = ("probabilities", "scores")
 #: Bounds of a measure that may have any value.
 ANY = (-math.inf, math.inf)

@@ -21,7 +21,7 @@ from skstream.core.measures.spread import Moments, all_weights, window_spreads
 from skstream.core.measures.sums import LABELS, Ends, Majority, RunningSums, leading_code
 from skstream.utils._running_sums import prefix_sums, window_sums
 
-# Of so many rows per range, counts are not formed at every row.
+# With so many rows per range, counts are not formed at every row.
 _MANY_ROWS = 8
 
 
@@ -65,7 +65,7 @@ class RangeSums(RunningSums[Ranges]):
     """
 
     tail: ScoredRows | None = None
-    # Of the latest call: numbers of scored rows, and of the oldest that counts.
+    # In the latest call: numbers of the scored rows, and of the oldest that counts.
     _noted: tuple[Integers, Integers] | None = None
 
     def __init__(

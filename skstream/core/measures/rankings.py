@@ -25,7 +25,7 @@ from skstream.utils._running_sums import prefix_sums, window_sums
 
 #: Rows that are ranked together before they go into the bins.
 _TOGETHER = 4096
-# Of rows ranked together, largest quotient of the weights of its last and its first row.
+# Largest quotient of the weights of the last and the first of rows that are ranked together.
 _LARGEST_FADE = 1e100
 # Ends among rows ranked together up to which these are ranked once for each.
 _FEW_ENDS = 16
@@ -33,12 +33,12 @@ _FEW_ENDS = 16
 _COST_OF_END, _COST_OF_ROW = 40.0, 0.06
 # Numbers in a table of windows by their rows.
 _TABLE = 1 << 16
-#: Of the bins, the share that a part of an adaptive window has: there are many parts.
+#: A part of an adaptive window has one in so many bins, as there are many parts.
 PARTS = 4
 
 #: Bins are joined where there are more than this.
 MOST_BINS = 1 << 14
-# Of all rows, the part below which bins do not become narrower: one in so many.
+# Bins do not become narrower than one in so many rows.
 _FINEST = 1 << 20
 # A smaller sum is set to zero: arithmetic on subnormal numbers is slow.
 _SUBNORMAL = 1e-290
@@ -253,7 +253,7 @@ def in_windows(
 
 def _behind(rows: Sided, n: int) -> Sided:
     """Rows behind so many without weight."""
-    # Of different scores: ties take time.
+    # With different scores: ties take time.
     return rows.following(Sided(np.arange(n, dtype=np.float64), *np.zeros((2, n))))
 
 

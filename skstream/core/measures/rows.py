@@ -181,7 +181,7 @@ class Waiting:
     """
 
     def __init__(self, size: int, dtype: np.dtype[Any], n_models: int) -> None:
-        self.n = 0
+        self.n, self.size = 0, size
         self._y, self._answers = np.empty(size, dtype), np.empty((n_models, size), dtype)
         not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
         #: What rows have in a column that only others bring.

@@ -280,7 +280,7 @@ class CategoricalKernel(CountsKernel):
 
     def _event_scores(self, events: Events, weights: Floats, counts: Floats, sums: Any) -> Floats:
         alpha, rows = self.estimator.alpha, events.rows_of_values()
-        # Of each feature a row has one stored value.
+        # A row has one stored value per feature.
         n_categories = self._n_categories(int(events.bounds[1] - events.bounds[0]))
         numbers, of_feature = np.unique(n_categories, return_inverse=True)
         scores = np.empty((events.number, self._n_classes))

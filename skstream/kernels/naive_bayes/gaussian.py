@@ -286,7 +286,7 @@ class GaussianKernel(NaiveBayesKernel):
         weights = class_sums(before.weights[: self._n_classes], block.y, block.weight)
         scores += self._log_priors(weights[block.stamp])
         answers = self._answers(scores)
-        # Of rows that are all alike only the shares of the classes are compared: these are exact.
+        # If all rows are equal, only the shares of the classes are compared: these are exact.
         if dtype == np.float64 and moments.variances.any():
             self._settle(answers, tied(scores), block, learn, ask, before)
         return state.after(block, columns, moments), answers

@@ -43,7 +43,7 @@ class Piece:
         """Weight after a share of the change."""
         if self.phase.weight is None:
             return np.full_like(share, self.weight)
-        # Of both ends, so that the last one is met exactly.
+        # A sum over both ends, so that the last one is met exactly.
         return self.weight * (1 - share) + self.phase.weight * share
 
     def center_at(self, share: Floats) -> Columns:
