@@ -599,17 +599,23 @@ LINEAR_MODELS = {
 }
 
 
-@pytest.mark.parametrize("model", LINEAR_MODELS)
+LINEAR_EVALUATORS = [
+    sk.PrequentialEvaluator("auc"),
+    sk.DelayedEvaluator("accuracy", delay=5, polling=sk.Polling(n_bins=2, poll_every=3)),
+    sk.PrequentialEvaluator("accuracy", batch_size=7),
+    sk.KFoldEvaluator("accuracy", n_folds=2),
+    sk.HoldoutEvaluator("accuracy", holdout="next", every=20),
+]
+
+
 @pytest.mark.parametrize(
-    "evaluator",
+    ("model", "evaluator"),
     [
-        sk.PrequentialEvaluator("auc"),
-        sk.PrequentialEvaluator("accuracy", batch_size=7),
-        sk.KFoldEvaluator("accuracy", n_folds=2),
-        sk.HoldoutEvaluator("accuracy", holdout="next", every=20),
-        sk.DelayedEvaluator("accuracy", delay=5, polling=sk.Polling(n_bins=2, poll_every=3)),
+        (model, evaluator)
+        for model in LINEAR_MODELS
+        for evaluator in LINEAR_EVALUATORS[: 5 if model in ("linear", "inside") else 2]
     ],
-    ids=lambda one: type(one).__name__ + str(one.get_params().get("batch_size", "")),
+    ids=str,
 )
 def test_linear_models_are_asked_as_by_the_loop(model, evaluator):
     its = clone(evaluator).set_params(random_state=0, run__keep_tape=True)
