@@ -937,10 +937,9 @@ def draw(record: Mapping[str, Any], folder: Path) -> list[Path]:
     ).plot()
     for text in display.ax_.texts:  # the line is the guess of each stream, and no mean of rows
         text.set_text(text.get_text().replace("all rows 0.0000", zero))
-    display.ax_.set_xlabel(
-        "gain in points of accuracy\n(95 % intervals, right for all learners of a stream at once)"
-    )
+    display.ax_.set_xlabel("gain in points of accuracy\n(95 % intervals for all learners at once)")
     display.ax_.set_title("What the best learner gains on the best naive guess", loc="left")
+    display.figure_.set_size_inches(5.5, 5.5)  # read on a phone
     displays[PICTURES[0]] = display
     for name, entries, _ in field.ranked_pictures:
         if (ranks := field.ranks(entries)) is not None:
