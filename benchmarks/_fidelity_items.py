@@ -468,7 +468,7 @@ GRZENDA = Paper(
             why=STAND_INS + ". Airlines was not at hand; of Covertype the features end at row "
             "20,000 (the naive guesses have all 24,500 labels); parameters of Hyperplane, LED and "
             "Agrawal are not all given. Agrawal's delay is given twice: the one that fits is "
-            "counted, the other is shown, too",
+            "counted, the other appears beside it",
             runs=("delayed", "delayed_agrawal"),
             tolerance=2.0,
             unit="points",

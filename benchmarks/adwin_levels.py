@@ -28,7 +28,7 @@ CASES = [("moa", 0.002), ("moa", 0.05), ("theorem", 0.05)]
 
 
 def alarms_on(draw, detector, n_streams, n):
-    """Return the alarms of each stream; streams are told apart by their seeds."""
+    """Return the alarms of each stream; streams differ by their seeds."""
     return np.array(
         [
             len(detector.reset().update_many(draw(np.random.default_rng(seed), n)))

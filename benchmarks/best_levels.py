@@ -1,11 +1,11 @@
-"""How often `compare_with_best` tells apart models that are equal, of many simulated tables.
+"""How often `compare_with_best` finds differences between equal models, in many simulated tables.
 
     python -m benchmarks.best_levels --tables 1000
 
 The best model is chosen by the scores that are then tested. The share of tables in which at least
-one of the models that are equal to the truly best is told apart should be at most alpha with Holm's
-correction for all pairs; beside it, that with one for the tests against the best alone, and that
-with none.
+one model that equals the truly best is called different should be at most alpha with Holm's
+correction for all pairs. For comparison: the shares with a correction for the tests against the
+best alone, and with none.
 """
 
 import argparse

@@ -49,9 +49,9 @@ FAMILIES = {
     "linear": r"sgd|perceptron|Perceptron|SGD|PassiveAggressive|LogisticRegression",
 }
 #: Texts of models that look at no column: naive guesses.
-GUESS = re.compile(r"(skstream\.baselines:|(persistent|majority|seasonal|random)\b(?!-reg))")
-#: Rows of a day, a week or a year, of streams that have them.
-SEASONS = {"electricity": (48, 336), "bike": (24, 168), "weather": (365,), "powersupply": (24,)}
+GUESS = re.compile(r"(skstream\.baselines:|(persistent|majority|random)\b(?!-reg))")
+#: Of these, texts of seasonal ones, which only streams that have seasons are shown.
+SEASONAL = re.compile(r"\blag=")
 #: Files of rows that a generator has made.
 MADE = re.compile(r"/sea_\d")
 TOLD = re.compile(
@@ -70,8 +70,10 @@ def learners_of(models: Mapping[str, str], names: Sequence[str], naive: Sequence
     found = {}
     for name in names:
         text = models.get(name, name)
-        kind = "naive" if name in naive else "optimal" if name == OPTIMAL else family_of(text)
-        is_told = bool(TOLD.match(text)) and kind != "naive"
+        kind = "optimal" if name == OPTIMAL else family_of(text)
+        if name in naive:
+            kind = "seasonal" if SEASONAL.search(text) else "naive"
+        is_told = bool(TOLD.match(text)) and name not in naive
         found[name] = {"model": text, "family": kind, "told": is_told}
     return found
 
@@ -131,8 +133,13 @@ def verdict(by_guess: Mapping[str, Sequence[float]]) -> int:
     return -1 if any(high < 0 for _, _, high in by_guess.values()) else 0
 
 
-def entry_of(name: str, by_seed: Mapping[int, EvaluationResult], naive: Sequence[str]) -> Any:
-    """All that is kept of an entry."""
+def entry_of(
+    name: str,
+    by_seed: Mapping[int, EvaluationResult],
+    naive: Sequence[str],
+    seasonal: Sequence[str] = (),
+) -> Any:
+    """All that is kept of an entry; where it has seasonal guesses, verdicts without them, too."""
     first = next(iter(by_seed.values()))
     stream, _, delay = name.partition("+")
     names = list(dict.fromkeys(one for r in by_seed.values() for one in r.model_names))
@@ -145,7 +152,7 @@ def entry_of(name: str, by_seed: Mapping[int, EvaluationResult], naive: Sequence
     competing = [n for n in names if n not in failures and n not in (*naive, OPTIMAL)]
     level = ALPHA / max(1, len(competing) * len(guesses))
     best = max(guesses, key=lambda g: np.mean([r.scores[g]["accuracy"] for r in of[g]]))
-    learners = {one: scores_and_costs(of[one], one) for one in names}
+    learners = {one: scores_and_costs(of[one], one, len(names)) for one in names}
     for one in competing:
         # Later seeds of rows that stay the same may be without the naive guesses.
         kept = [r for r in of[one] if {*guesses} <= {*r.model_names}]
@@ -153,6 +160,9 @@ def entry_of(name: str, by_seed: Mapping[int, EvaluationResult], naive: Sequence
             by_guess = intervals(kept, one, guesses, level, share)
             learners[one][what] = list(map(rounded, by_guess[best]))
             learners[one][f"{what}_is"] = verdict(by_guess)
+            if what == "gain" and {*guesses} & {*seasonal}:
+                plain = {g: ends for g, ends in by_guess.items() if g not in seasonal}
+                learners[one]["gain_plain_is"] = verdict(plain)
     return {
         "stream": stream,
         "delay": delay or "at once",
@@ -170,26 +180,35 @@ def entry_of(name: str, by_seed: Mapping[int, EvaluationResult], naive: Sequence
         },
         "best_guess": best,
         "succession": rounded(label_profile(first.tape.y).succession) if first.tape else None,
-        "seasons": {
-            str(season): rounded(np.mean(first.tape.y[season:] == first.tape.y[:-season]))
-            for season in SEASONS.get(stream, ())
-            if first.tape and first.n_rows > season
-        },
         "learners": learners,
         "failures": failures,
     }
 
 
-def scores_and_costs(results: Sequence[EvaluationResult], name: str) -> dict[str, Any]:
-    """Scores of a learner by measure, one for each seed or one for all, and what it costs."""
-    seconds = [1e6 * r.costs[name].seconds / r.n_rows for r in results]
+def scores_and_costs(
+    results: Sequence[EvaluationResult], name: str, n_learners: int
+) -> dict[str, Any]:
+    """Scores of a learner by measure, one for each seed or one for all, and what it costs.
+
+    Its time depends on what else is run, so that it is taken where all learners are; elsewhere, it
+    is the time among few.
+    """
+    times: dict[bool, list[float]] = {True: [], False: []}
+    for one in results:
+        is_whole = len(one.model_names) == n_learners
+        times[is_whole].append(1e6 * one.costs[name].seconds / one.n_rows)
     sizes = [r.costs[name].size / 1e6 for r in results]
     paths = {r.paths.get(name, "").partition(":")[0] for r in results}
     return {
         "scores": [
             over_seeds([r.scores[name][m] for r in results]) for m in results[0].metric_names
         ],
-        "microseconds": three_digits(float(np.median(seconds))),
+        "microseconds": three_digits(float(np.median(times[True] or times[False]))),
+        **(
+            {"microseconds_among_few": three_digits(float(np.median(times[False])))}
+            if times[True] and times[False]
+            else {}
+        ),
         "megabytes": three_digits(float(np.median(sizes))),
         "path": " and ".join(sorted(paths)),
     }
@@ -244,6 +263,28 @@ def leaderboard_of(
     }
 
 
+def with_and_without(
+    entries: Mapping[str, Any],
+    found: Mapping[str, Mapping[int, EvaluationResult]],
+    names: Sequence[str],
+) -> dict[str, Any] | None:
+    """Return a leaderboard, and what may be the best without the stream on which learners differ
+    most: by the standard deviation of their accuracies, of which the mean over streams is made.
+    """
+    board = leaderboard_of(found, names)
+    if board is None:
+        return None
+    place = {n: entries[n]["measures"].index("accuracy") for n in found}
+    spread = {
+        n: np.std([np.mean(entries[n]["learners"][one]["scores"][place[n]]) for one in names])
+        for n in found
+    }
+    most = max(spread, key=lambda n: spread[n])
+    rest = leaderboard_of({n: one for n, one in found.items() if n != most}, names)
+    without = {} if rest is None else {"without": {"stream": most, "possible": rest["possible"]}}
+    return {**board, **without}
+
+
 def field_of(folder: Path) -> dict[str, Any]:
     """Everything that docs/field.json holds."""
     suite = read_suite(folder / SUITE)
@@ -257,9 +298,11 @@ def field_of(folder: Path) -> dict[str, Any]:
         name
         for name in every
         if name != OPTIMAL
-        and (name in suite.references or GUESS.match(suite.models.get(name, name)))
+        and (name in suite.references or GUESS.match(suite.every_model.get(name, name)))
     ]
-    entries = {name: entry_of(name, by_seed, naive) for name, by_seed in found.items()}
+    learners = learners_of(suite.every_model, every, naive)
+    seasonal = [name for name in naive if learners[name]["family"] == "seasonal"]
+    entries = {name: entry_of(name, by_seed, naive, seasonal) for name, by_seed in found.items()}
     mark_shared(entries, found)
     at_once = {
         name: by_seed
@@ -269,7 +312,8 @@ def field_of(folder: Path) -> dict[str, Any]:
     boards = {}
     for kind, is_generated in (("real", False), ("generated", True)):
         some = {n: e for n, e in at_once.items() if entries[n]["generated"] == is_generated}
-        board = leaderboard_of(some, ranked(entries, list(some), [*naive, OPTIMAL]))
+        names = ranked(entries, list(some), [*naive, OPTIMAL])
+        board = with_and_without(entries, some, names)
         if board is not None:
             boards[kind] = board
     versions = {
@@ -282,7 +326,7 @@ def field_of(folder: Path) -> dict[str, Any]:
         "format": 1,
         "alpha": ALPHA,
         "versions": sorted(versions),
-        "learners": learners_of(suite.models, every, naive),
+        "learners": learners,
         "missing": [f"{one.stream}, seed {one.seed}" for one in runs if not one.path.exists()],
         "entries": entries,
         "leaderboards": boards,

@@ -82,8 +82,11 @@ class Field:
         self.record = record
         self.entries: dict[str, Any] = record["entries"]
         self.learners: dict[str, Any] = record["learners"]
-        self.left = [n for n, one in self.learners.items() if one["family"] in ("naive", "optimal")]
-        self.guesses = [n for n, one in self.learners.items() if one["family"] == "naive"]
+        self.guesses, self.seasonal, optimal = (
+            [n for n, one in self.learners.items() if one["family"] == family]
+            for family in ("naive", "seasonal", "optimal")
+        )
+        self.left = [*self.guesses, *self.seasonal, *optimal]
 
     def names(self, *, generated: bool, late: bool = False, apart: bool = False) -> list[str]:
         """Entries of a kind; those that share rows with another stream count apart."""
@@ -148,7 +151,9 @@ class Field:
     def beat(self, entry: str, what: str = "gain_is") -> list[str]:
         """Learners that are certainly better than every naive guess."""
         one = self.entries[entry]
-        return [n for n in self.competing(entry) if one["learners"][n].get(what) == 1]
+        learners = {n: one["learners"][n] for n in self.competing(entry)}
+        # Verdicts without seasonal guesses are only where there are some.
+        return [n for n, data in learners.items() if data.get(what, data["gain_is"]) == 1]
 
     def untold(self, names: Iterable[str]) -> list[str]:
         """Those that are not told the last label."""
@@ -204,11 +209,13 @@ def about_guesses(field: Field) -> Iterable[str]:
     alone = [name for name in real if not field.untold(field.beat(name))]
     ever = [name for name in real if not field.beat(name)]
     more = [name for name in alone if name not in ever]
-    guess = [name for name in alone if field.entries[name]["best_guess"] == "persistent"]
+    guesses = [field.entries[name]["best_guess"] for name in alone]
+    seasonal = sum(guess in field.seasonal for guess in guesses)
     yield (
         f"**On {len(alone)} of {len(real)} real streams no learner by itself is certainly better "
-        f"than the best naive guess**{f' ({listing(alone)})' if alone else ''}; on {len(guess)} of "
-        "them that guess is the last label."
+        f"than the best naive guess**{f' ({listing(alone)})' if alone else ''}; on "
+        f"{guesses.count('persistent')} of them that guess is the last label"
+        + (f", and on {seasonal} a seasonal one." if seasonal else ".")
     )
     gains = {
         e: [
@@ -254,12 +261,26 @@ def about_ranks(field: Field) -> Iterable[str]:
         f"ranks: {plural(len(same), 'other learner')} cannot be told from `{first}`, and "
         f"{len(ranks) - 1 - len(same)} can."
     )
+
+
+def about_certificates(field: Field) -> Iterable[str]:
+    """Who may be the best over these streams."""
     for kind, board in field.record["leaderboards"].items():
         yield (
             f"**Certified on the {len(board['streams'])} {kind} streams** (of these alone, at "
             f"95 %): {len(board['possible'])} of {len(board['mean_losses'])} learners may be the "
-            f"best by mean accuracy: {listing(board['possible'])}."
+            f"best by mean accuracy: {listing(board['possible'])}." + without_words(board)
         )
+
+
+def without_words(board: Mapping[str, Any]) -> str:
+    """Say who may be the best without the stream that weighs most."""
+    if not (one := board.get("without")):
+        return ""
+    return (
+        f" Without `{one['stream']}`, on which their accuracies differ most, "
+        f"{len(one['possible'])} may be: {listing(one['possible'])}."
+    )
 
 
 def about_costs(field: Field) -> Iterable[str]:
@@ -292,8 +313,24 @@ def about_costs(field: Field) -> Iterable[str]:
             f"{points(float(np.mean(gains)))} points in the mean: more on "
             f"{sum(g > 0 for g in gains)} of {len(gains)} streams, from "
             f"{points(min(gains))} to {points(max(gains))}. (Times by the clock, on one of two "
-            "cores; tests ran on the other.)"
+            "cores; tests ran on the other, and all learners took turns."
+            f"{few_words(field, forest)})"
         )
+
+
+def few_words(field: Field, learner: str) -> str:
+    """Say how much faster a learner is where few others take turns with it."""
+    shares = [
+        one["microseconds_among_few"] / one["microseconds"]
+        for one in (field.entries[e]["learners"][learner] for e in field.real)
+        if "microseconds_among_few" in one
+    ]
+    if not shares:
+        return ""
+    return (
+        " With later seeds, where only learners with chance take turns, a forest takes "
+        f"{100 * median(shares):.0f} % of that time in the median: what else is run matters."
+    )
 
 
 def about_refits(field: Field) -> Iterable[str]:
@@ -410,6 +447,7 @@ def about_truth(field: Field) -> Iterable[str]:
 ANSWERS: tuple[Callable[[Field], Iterable[str]], ...] = (
     about_guesses,
     about_ranks,
+    about_certificates,
     about_costs,
     about_refits,
     about_delays,
@@ -446,32 +484,30 @@ def other_guesses(field: Field) -> Iterable[str]:
 
 
 def other_seasons(field: Field) -> Iterable[str]:
-    """The label a day, a week or a year before, as a guess."""
-    words, ahead, level = [], [], []
+    """The label a day, a week or a year before, as a guess; and the answers without it."""
+    words, ahead = [], []
     for entry in field.real:
-        seasons = field.entries[entry].get("seasons") or {}
-        if seasons:
-            season = max(seasons, key=lambda one: seasons[one])
-            guess = field.entries[entry]["best_guess"]
+        there = [n for n in field.seasonal if n in field.entries[entry]["learners"]]
+        if there:
+            season, plain = (field.best(entry, names) for names in (there, field.guesses))
             words.append(
-                f"`{entry}` {percent(seasons[season])} % ({season} rows before; `{guess}` "
-                f"{percent(field.score(entry, guess))})"
+                f"`{entry}` `{season}` {percent(field.score(entry, season))} % (best of the other "
+                f"guesses: `{plain}` {percent(field.score(entry, plain))})"
             )
-            if seasons[season] > field.score(entry, guess):
+            if field.score(entry, season) > field.score(entry, plain):
                 ahead.append(entry)
-                if seasons[season] >= field.score(entry, field.best(entry)):
-                    level.append(entry)
     if words:
+        with_it, without = (
+            [e for e in field.real if not field.untold(field.beat(e, what))]
+            for what in ("gain_is", "gain_plain_is")
+        )
         yield (
-            "**A seasonal guess.** The label a day, a week or a year before, the best of them "
-            f"after the fact, is right on {'; '.join(words)}. It is better than the guesses of "
-            f"the table on {len(ahead)} of {len(words)} streams that have a season"
-            + (
-                f", and on {listing(level)} no learner is better than it, so that such a stream is "
-                "one more on which none beats the naive guesses."
-                if level
-                else "."
-            )
+            f"**Seasonal guesses.** {plural(len(words), 'real stream')} with a season have naive "
+            "guesses of their own, the label a day, a week or a year before, the best of them "
+            f"after the fact: {'; '.join(words)}. It is the best guess on {len(ahead)} of them"
+            f"{f' ({listing(ahead)})' if ahead else ''}. Without the seasonal guesses, "
+            f"{len(without)} instead of {len(with_it)} real streams would be those on which no "
+            "learner by itself is certainly better. No learner was told a seasonal label."
         )
 
 
@@ -480,15 +516,16 @@ def other_settings(field: Field) -> Iterable[str]:
     yield (
         "**The settings.** Nothing was tuned to a stream, but the learners were chosen after a "
         "look at the first 3,000 rows of some, and no ranking holds for other settings. "
-        "`hgb-2000` has no model for its first 2,000 rows, which is all of a short stream: part of "
-        "its rank is warm-up. Gaps of `gmsc` and `ozone` are read as 0, at the cost of linear "
-        "models and naive Bayes. The rows of `covertype` are the beginning of its file, where "
-        "classes are balanced by hand. `hat` has one seed, and breaks ties by the order in which "
-        "Python holds texts in a set: some rows of a stream differ from process to process, unless "
-        "PYTHONHASHSEED is set. River's trees read the codes of nominal columns as numbers. "
-        "Boosting is refitted by rows, never by the clock, and no stream here has arrival times of "
-        "its own labels: all delays are stated ones. Those of `electricity`, `bike` and "
-        "`powersupply` are days and weeks, so that the last known label there is a seasonal guess."
+        "`hgb-500` has no model for its first 500 rows and `hgb-2000` for its first 2,000, which "
+        "is all of a short stream: part of their ranks is warm-up. Gaps of `gmsc` and `ozone` "
+        "are read as 0, at the cost of linear models and naive Bayes. The rows of `covertype` "
+        "are the beginning of its file, where classes are balanced by hand. `hat` has one seed, "
+        "and breaks ties by the order in which Python holds texts in a set: some rows of a "
+        "stream differ from process to process, unless PYTHONHASHSEED is set. River's trees read "
+        "the codes of nominal columns as numbers. Boosting is refitted by rows, never by the "
+        "clock, and no stream here has arrival times of its own labels: all delays are stated "
+        "ones. Those of `electricity`, `bike` and `powersupply` are days and weeks, so that the "
+        "last known label there is a seasonal guess."
     )
 
 
@@ -724,14 +761,14 @@ Keywords: benchmark of learners, naive guesses, late labels, cost, leaderboard.
 
 When to use it: before you choose a learner for a stream, or believe that one works. {n_learners}
 learners and {n_guesses} naive guesses ({guesses}) on {n_real} real and {n_generated} generated
-streams, in one protocol: every row is predicted, then used for training. The page and its pictures
-are made of `docs/field.json` alone, by `python -m benchmarks.field_page`, and every figure in a
-sentence is computed from it, but for the figures in print and what is beside them. The record is
-that of `skstream bench field --out results` and `python -m benchmarks.field results`; `make field`
-does all of it.
+streams, in one protocol: every row is predicted, then used for training.{seasons} The page and its
+pictures are made of `docs/field.json` alone, by `python -m benchmarks.field_page`, and every figure
+in a sentence is computed from it, but for the figures in print and what is beside them. The record
+is that of `skstream bench field --out results` and `python -m benchmarks.field results`;
+`make field` does all of it.
 
 Here a learner is *better than the naive guesses* if it certainly is: its accuracy beats each of
-them, by intervals that hold at every row, under drift and dependence, and for all learners of a
+them, by intervals that hold at every row, with drift and dependence, and for all learners of a
 stream at once, with 95 %. The *best guess* of a stream is chosen after the fact, which makes it
 harder to beat. *Not certainly better* does not mean *no better*: where a guess is right in 99 % of
 the rows, hardly anything could be better, and where positives are rare, accuracy says little. The
@@ -739,10 +776,9 @@ the rows, hardly anything could be better, and where positives are rare, accurac
 """
 ABOUT_STREAMS = """Gain: accuracy of the best learner minus that of the best guess, with its
 interval; the best of many learners is chosen after the fact, but the intervals hold for all of them
-at once. Of a learner with chance, gain and interval on a real stream are those of its
-first seed, and accuracies are means over seeds. *Head*:
-the first rows of a longer stream. µs per row: of the best learner, by the clock, on
-one of two cores; tests ran on the other."""
+at once. Where no seed changes the rows, gain and interval of a learner with chance are those of its
+first seed, and accuracies are means over seeds. *Head*: the first rows of a longer stream. µs per
+row: of the best learner, by the clock, on one of two cores, where all learners took turns."""
 OWN = """## Your stream, your learner
 
 Add a stream or a learner to the suite and run it, or show a learner among those of the record, with
@@ -772,6 +808,10 @@ def page(record: Mapping[str, Any]) -> str:
             n_learners=n_learners,
             n_guesses=len(field.guesses),
             guesses=", ".join(f"`{name}`" for name in field.guesses),
+            seasons=" Where a stream has\nseasons, the label a day, a week or a year before is a "
+            "naive guess, too."
+            if field.seasonal
+            else "",
             n_real=len(real),
             n_generated=len(generated),
         )
@@ -791,8 +831,9 @@ def page(record: Mapping[str, Any]) -> str:
         "## Every learner",
         f"Over the {len(real)} real streams with labels at once; *with late labels*: over those of "
         f"them that were also run with late labels, each by its longest delay ({len(field.late)}). "
-        "Average ranks say nothing about the size of a difference; a learner that failed or was "
-        "not run on some stream has none. µs per row and MB are medians over the streams; what "
+        "Average ranks say nothing about the size of a difference; naive guesses, seasonal ones "
+        "too, and a learner that failed or was not run on some stream have none. µs per row and MB "
+        "are medians over the streams; what "
         "learners share, such as a scaler, is timed with the first of them.",
         table_of_learners(field),
         failure_words(field),

@@ -16,6 +16,7 @@ import io
 import json
 import multiprocessing
 import os
+import pickle
 import re
 import sys
 import tempfile
@@ -34,6 +35,11 @@ KEPT = PROJECT / "build" / "docs-outputs"
 PICTURES = HERE / "outputs"
 #: So wide in inches are pictures of the pages and of the gallery that texts are read on a phone.
 PICTURE_INCHES = (6.8, 4.2)
+#: So large are those of the gallery's overview: there they take a third of the width.
+THUMBNAIL_INCHES = (3.4, 2.4)
+#: Examples of the gallery, the most used first; others follow.
+BY_USE = ["any_model", "naive_guess", "frauds", "live_run", "worst_group", "late_labels"]
+BY_USE += ["prediction_log", "alarms_beside_chance"]
 #: The pages that are run for a quick site: the tests run the blocks of all.
 QUICK = {"first_steps"}
 #: A block of Python, and what may follow it by hand: an output, pictures.
@@ -51,6 +57,30 @@ def size_pictures(gallery_conf: dict[str, Any], file: str) -> None:
     from matplotlib import pyplot
 
     pyplot.rcParams["figure.figsize"] = PICTURE_INCHES
+
+
+def by_use(file: str) -> tuple[int, str]:
+    """Order the examples of the gallery, by their file names."""
+    name = Path(file).stem.removeprefix("plot_")
+    return BY_USE.index(name) if name in BY_USE else len(BY_USE), name
+
+
+def pictures_of_example(block: Any, names: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
+    """Save the pictures of the gallery, and before the first one what its overview shows of it."""
+    from matplotlib import pyplot
+    from sphinx_gallery.scrapers import matplotlib_scraper
+
+    if pyplot.get_fignums() and not len(names["image_path_iterator"]):
+        small = pickle.loads(pickle.dumps(pyplot.figure(pyplot.get_fignums()[0])))
+        first, *others = small.axes
+        if not others:
+            small.set_size_inches(THUMBNAIL_INCHES)
+        legends = [first.get_legend(), *small.legends]
+        for part in [*others, *(legend for legend in legends if legend is not None)]:
+            part.set_visible(False)
+        small.savefig(next(names["image_path_iterator"]), dpi=160, bbox_inches="tight")
+        pyplot.close(small)
+    return matplotlib_scraper(block, names, gallery_conf)
 
 
 def blocks_of(text: str) -> list[str]:

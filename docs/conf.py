@@ -112,8 +112,8 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 1000,
     "abort_on_example_error": True,
-    "within_subsection_order": "ExampleTitleSortKey",
-    "image_scrapers": ("matplotlib",),
+    "within_subsection_order": "_outputs.by_use",
+    "image_scrapers": ("_outputs.pictures_of_example",),
     "reset_modules": ("matplotlib", "_outputs.size_pictures"),
 }
 

@@ -1,14 +1,14 @@
 """Which of four models is best on the electricity market, and how sure is that?
 
-Ten copies of every model run side by side, each with its own bootstrap weights; Wilcoxon's test
-and Friedman and Nemenyi's compare the folds, the anytime comparison the rows of one fold. Three
-pictures are saved.
+Ten copies of every model run side by side, each with its own bootstrap weights. Wilcoxon's test
+and the test of Friedman and Nemenyi compare the folds; the anytime comparison compares the rows of
+one fold. Three plots are saved.
 
     python examples/compare_models_over_folds.py pictures
     python examples/compare_models_over_folds.py pictures --electricity data/electricity.parquet
 
 The real stream is read from --electricity, or from the folder that the environment variable
-SKSTREAM_DATA names; without it, a demo stream of the same kind takes its place.
+SKSTREAM_DATA names; if it is not found, a demo stream of the same kind is used.
 """
 
 import argparse
@@ -36,12 +36,12 @@ MODELS = {
 }
 
 
-# Without date and prices: the label is read off the row's own price (docs/temporal_dependence.md).
+# No date, no prices: the label is derived from the row's own price (docs/temporal_dependence.md).
 COLUMNS = ["day", "period", "nswdemand", "vicdemand", "transfer"]
 
 
 def electricity(path: Path | None) -> Any:
-    """The real stream where it is there, else the demo stream."""
+    """The real stream if its file exists, otherwise the demo stream."""
     if path is None and "SKSTREAM_DATA" in os.environ:
         path = Path(os.environ["SKSTREAM_DATA"]) / "electricity.parquet"
     if path is not None and path.exists():

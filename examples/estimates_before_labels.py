@@ -1,13 +1,15 @@
-"""How good is a model on rows whose labels are not there yet? Three estimates, and their records.
+"""How good is a model on rows that have no label yet? Three estimates, and how far off they were.
 
-Models learn from a stream whose labels are late; their first answers are a log. At 200 moments the
-rows that wait are scored by the newest labels, by the model's confidence, and by its confidence
-after a calibrator; then the labels come.
+Models are trained on a stream with late labels; their predictions at arrival form a log. At 200
+moments the scores of the waiting rows are estimated from the newest labels, from the model's
+confidence, and from its confidence after calibration; each is compared with the score once the
+labels have arrived.
 
     python examples/estimates_before_labels.py pictures --data data
 
 The streams (electricity.parquet, weather_noaa.parquet, sea_60k.parquet) are read from --data, or
-from the folder that the environment variable SKSTREAM_DATA names; a demo stream takes their place.
+from the folder that the environment variable SKSTREAM_DATA names; if none is found, a demo stream
+is used.
 """
 
 import argparse
@@ -38,14 +40,14 @@ from skstream.streams import make_demo_stream, take_rows
 
 
 class Setting(NamedTuple):
-    """A stream: columns that are no features, and by how many rows its labels are late."""
+    """A stream: columns that are not features, and by how many rows its labels are late."""
 
     excluded: tuple[str, ...]
     delay: int
 
 
 SETTINGS = {
-    # The label is read off the column nswprice; vicprice comes with it. A week of half-hours.
+    # The label is derived from nswprice, and vicprice is close to it. A week of half-hours.
     "electricity": Setting(("date", "nswprice", "vicprice"), 336),
     "weather_noaa": Setting((), 30),  # days
     "sea_60k": Setting((), 1_000),
@@ -55,7 +57,7 @@ METRICS = ["accuracy", "log_loss", "brier"]
 
 
 def estimated(name: str, path: Path, n_rows: int | None, calibrate: str) -> LabelEstimates:
-    """Estimate the scores of three models, from the log of their first answers."""
+    """Estimate the scores of three models, from the log of their predictions at arrival."""
     setting = SETTINGS[name]
     stream: Any = make_demo_stream(20_000)
     if name != "demo":
@@ -71,12 +73,12 @@ def estimated(name: str, path: Path, n_rows: int | None, calibrate: str) -> Labe
         METRICS, delay=setting.delay, random_state=0, polling=Polling(n_bins=1, poll_every=None)
     )
     tape = evaluator.evaluate(models, stream).tape
-    # Rows stand on the tape in the order of their labels, here that of their arrival.
-    answered = tape.row >= setting.delay  # before, no model had learnt
-    arrival = tape.row[answered]
+    # Rows are on the tape in the order of their labels, here that of their arrival.
+    predicted = tape.row >= setting.delay  # earlier, no model was trained
+    arrival = tape.row[predicted]
     return estimate_unlabelled(
-        tape.classes[tape.y[answered]],
-        {model: tape.probabilities(model, bin=0)[answered] for model in models},
+        tape.classes[tape.y[predicted]],
+        {model: tape.probabilities(model, bin=0)[predicted] for model in models},
         arrival=arrival,
         label_time=arrival + setting.delay,
         metrics=METRICS,
@@ -87,7 +89,7 @@ def estimated(name: str, path: Path, n_rows: int | None, calibrate: str) -> Labe
 
 
 def table(found: dict[str, LabelEstimates], metric: str) -> str:
-    """Mean absolute errors of the estimates; the smallest of each line is marked."""
+    """Mean absolute errors of the estimates; the smallest in each line is marked."""
     lines = []
     for name, estimates in found.items():
         frame = estimates.summary()
@@ -109,17 +111,17 @@ def table(found: dict[str, LabelEstimates], metric: str) -> str:
 
 
 def drifting() -> LabelEstimates:
-    """Labels that turn round in the middle, while the features and the model's answers do not."""
+    """Labels that are flipped from the middle on, while features and predictions do not change."""
     rng = np.random.default_rng(0)
-    says = rng.uniform(0.5, 1.0, 20_000)
-    right = np.where(np.arange(20_000) < 12_000, says, 1.0 - says)
+    predicted = rng.uniform(0.5, 1.0, 20_000)
+    right = np.where(np.arange(20_000) < 12_000, predicted, 1.0 - predicted)
     y_true = (rng.random(20_000) < right).astype(int)
     arrival = np.datetime64("2026-01-01") + np.arange(20_000) * np.timedelta64(15, "m")
     label_time = arrival + np.timedelta64(10, "D")
     came = label_time <= arrival[-1]
     return estimate_unlabelled(
         np.where(came, y_true, None),
-        {"model": says},
+        {"model": predicted},
         arrival=arrival,
         label_time=label_time,
         metrics="accuracy",
@@ -129,16 +131,16 @@ def drifting() -> LabelEstimates:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", nargs="?", type=Path, default=Path(), help="of the pictures")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(), help="for the plots")
     parser.add_argument("--data", type=Path, help="folder of the streams")
-    parser.add_argument("--rows", type=int, help="rows of each stream at most")
-    parser.add_argument("--calibrate", default="isotonic", help="map of the third estimate")
+    parser.add_argument("--rows", type=int, help="maximum rows per stream")
+    parser.add_argument("--calibrate", default="isotonic", help="calibration of the third estimate")
     options = parser.parse_args()
     folder = options.data or Path(os.environ.get("SKSTREAM_DATA", "."))
     streams = {name: folder / f"{name}.parquet" for name in SETTINGS if name != "demo"}
     streams = {name: path for name, path in streams.items() if path.exists()}
     if not streams:
-        print(f"No stream in {folder.resolve()}: a demo stream takes their place.\n")
+        print(f"No stream in {folder.resolve()}: a demo stream is used.\n")
         streams = {"demo": folder}
     found = {
         name: estimated(name, path, options.rows, options.calibrate)

@@ -1,9 +1,9 @@
-"""A log of predictions whose labels come late: scores per day, the worst group, and today.
+"""A log of predictions with late labels: scores per day, the worst group, and estimates for today.
 
-A log of 60,000 payments is made, whose labels come after about five days. The model misses half of
-the fraud in one country; and from the sixtieth day on, fraud looks otherwise, and it misses a
-third everywhere. The script reads the log as one reads any other: no model is run. It takes some
-seconds.
+The script writes a log of 60,000 payments, whose labels arrive after about five days. The model
+misses half of the fraud in one country. From the sixtieth day on, fraud looks different, and the
+model misses about a third more of it everywhere. The log is then scored like any other: no model is
+run. It takes a few seconds.
 
     python examples/fraud_log.py --out fraud
 """
@@ -36,9 +36,9 @@ def write_log(path: Path) -> None:
 
 
 def main() -> None:
-    """Make the log, score it, and write the pictures."""
+    """Write the log, score it, and save the plots."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("fraud"), help="folder of the pictures")
+    parser.add_argument("--out", type=Path, default=Path("fraud"), help="folder for the plots")
     folder = parser.parse_args().out
     folder.mkdir(parents=True, exist_ok=True)
     write_log(folder / "log.parquet")
@@ -67,7 +67,7 @@ def main() -> None:
         folder / "groups.png", bbox_inches="tight"
     )
     estimates.plot("accuracy").figure_.savefig(folder / "estimates.png", bbox_inches="tight")
-    print(f"\nPictures: {folder}/per_day.png, groups.png, estimates.png")
+    print(f"\nPlots: {folder}/per_day.png, groups.png, estimates.png")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Where does refitting stop to pay? Accuracy and seconds of boosting over the rows between refits.
+"""When does refitting stop paying? Accuracy and seconds of boosting by the rows between refits.
 
     python examples/how_often_to_refit.py pictures --data data
 
 The stream is electricity.parquet in --data, or in the folder that the environment variable
-SKSTREAM_DATA names; a demo stream takes its place.
+SKSTREAM_DATA names; if it is not found, a demo stream is used.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def evaluated(stream: Any) -> EvaluationResult:
 
 
 def draw(result: EvaluationResult, folder: Path) -> Path:
-    """Draw accuracy and seconds of refits over the rows between two refits."""
+    """Plot accuracy and the seconds spent in refits against the rows between two refits."""
     figure, (scores, seconds) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for window in WINDOWS:
         names = [name_of(every, window) for every in EVERY]
@@ -66,12 +66,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("pictures", type=Path, nargs="?", default=Path("pictures"))
     parser.add_argument("--data", type=Path, help="folder of electricity.parquet")
-    parser.add_argument("--rows", type=int, default=45_312, help="rows at most")
+    parser.add_argument("--rows", type=int, default=45_312, help="maximum number of rows")
     options = parser.parse_args()
     folder = options.data or Path(os.environ.get("SKSTREAM_DATA", "."))
     stream: Any = make_demo_stream(options.rows)
     if (folder / "electricity.parquet").exists():
-        # The label is read off nswprice, and vicprice comes with it: no features.
+        # The label is derived from nswprice, and vicprice is close to it: neither is a feature.
         excluded = ["date", "nswprice", "vicprice"]
         stream = ParquetStream(folder / "electricity.parquet", target="class", exclude=excluded)
     result = evaluated(take_rows(stream, options.rows))

@@ -1,13 +1,13 @@
-"""Is a model that learns from every row better than boosting refitted every day or week?
+"""Is a model trained on every row better than boosting refitted every day or week?
 
-Three real streams, with labels that come at once, a day late, and a week late. Each row is asked
-when it arrives; what is scored is that first answer.
+Three real streams, with labels at once, a day late, and a week late. Each row is predicted when it
+arrives, and this prediction is scored.
 
     python examples/online_or_retrained.py --data data
 
 The streams (electricity.parquet, bike_sharing_hour.parquet, weather_noaa.parquet) are read from
---data, or from the folder that the environment variable SKSTREAM_DATA names; a demo stream takes
-their place. The nine evaluations run side by side on --jobs processors.
+--data, or from the folder that the environment variable SKSTREAM_DATA names; if none is found, a
+demo stream is used. The nine evaluations run in parallel, in --jobs processes.
 """
 
 import argparse
@@ -41,7 +41,7 @@ from skstream.tree import HoeffdingTreeClassifier
 
 
 class Setting(NamedTuple):
-    """A stream: columns that are no features, and in rows a day, a week and two schedules."""
+    """A stream: columns that are not features; a day, a week and two schedules in rows."""
 
     excluded: tuple[str, ...]
     day: int
@@ -51,13 +51,13 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    # The label is read off the column nswprice; vicprice comes with it.
+    # The label is derived from nswprice, and vicprice is close to it.
     "electricity": Setting(("date", "nswprice", "vicprice"), 48, 336, 48, 336),
     # The label is whether cnt, the sum of two others, is above a threshold.
     "bike_sharing_hour": Setting(
         ("instant", "dteday", "casual", "registered", "cnt"), 24, 168, 24, 168
     ),
-    # A row is a day: a month and a year take the place of a day and a week in the schedules.
+    # A row is a day: the schedules are a month and a year instead of a day and a week.
     "weather_noaa": Setting((), 1, 7, 30, 365),
     "demo": Setting((), 48, 336, 48, 336),
 }
@@ -65,7 +65,7 @@ METRICS = ["accuracy", "log_loss"]
 
 
 def models_for(setting: Setting, categories: list[int]) -> dict[str, Any]:
-    """Return models that learn row by row, and boosting on four schedules."""
+    """Return models trained row by row, and boosting on four schedules."""
     boosting = HistGradientBoostingClassifier(
         max_iter=30, max_leaf_nodes=8, early_stopping=False, categorical_features=categories
     )
@@ -75,7 +75,7 @@ def models_for(setting: Setting, categories: list[int]) -> dict[str, Any]:
     )
     seldom = PeriodicRefit(boosting, every=setting.seldom, window=5_000)
     sgd = SGDClassifier(loss="log_loss")
-    # The default steps are long: 10 at first, and falling. These are short, and stay.
+    # The default step size is large: 10 at first, then falling. These are small and constant.
     small, smaller = (
         clone(sgd).set_params(learning_rate="constant", eta0=eta0) for eta0 in (0.1, 0.01)
     )
@@ -87,7 +87,7 @@ def models_for(setting: Setting, categories: list[int]) -> dict[str, Any]:
         "Hoeffding tree": HoeffdingTreeClassifier(nominal_features=categories),
         "boosting, often": PeriodicRefit(boosting, every=setting.often, window=2_000),
         "boosting, seldom": seldom,
-        # What the models that learn row by row know of the last label, it is told.
+        # Models trained row by row have seen the last label; here boosting gets it, too.
         "the same, with the last label": TemporallyAugmented(seldom),
         "boosting, on alarms": PeriodicRefit(
             boosting, every=None, window=5_000, min_rows=1_000, detector=ADWIN()
@@ -115,7 +115,7 @@ def evaluated(name: str, path: Path, delay: int, n_rows: int | None) -> Evaluati
 
 
 def table(results: dict[str, EvaluationResult], metric: str) -> str:
-    """A measure at arrival by how late labels are, a line per model; refits, and seconds in all."""
+    """A measure at arrival for each delay, a line per model; refits, and seconds in total."""
     lines = [["model", *results, "refits", "seconds"]]
     for model in next(iter(results.values())).scores:
         costs = [result.costs[model] for result in results.values()]
@@ -135,7 +135,7 @@ def table(results: dict[str, EvaluationResult], metric: str) -> str:
 def all_results(
     streams: dict[str, Path], n_rows: int | None, n_jobs: int
 ) -> Iterator[tuple[str, dict[str, EvaluationResult]]]:
-    """Yield the results of each stream, by how late its labels are."""
+    """Yield the results of each stream, by delay."""
     tasks = [
         (name, words, delay)
         for name in streams
@@ -158,20 +158,20 @@ def all_results(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, help="folder of the streams")
-    parser.add_argument("--rows", type=int, help="rows of each stream at most")
+    parser.add_argument("--rows", type=int, help="maximum rows per stream")
     parser.add_argument("--jobs", type=int, default=cpu_count(), help="processes")
     options = parser.parse_args()
     folder = options.data or Path(os.environ.get("SKSTREAM_DATA", "."))
     streams = {name: folder / f"{name}.parquet" for name in SETTINGS if name != "demo"}
     streams = {name: path for name, path in streams.items() if path.exists()}
     if not streams:
-        print(f"No stream in {folder.resolve()}: a demo stream takes their place.\n")
+        print(f"No stream in {folder.resolve()}: a demo stream is used.\n")
         streams = {"demo": folder}
     for name, results in all_results(streams, options.rows, options.jobs):
         print(f"{name}, {next(iter(results.values())).n_rows:,} rows")
         for metric in METRICS:
             print(f"\n{metric}\n{table(results, metric)}", flush=True)
-        print("\naccuracy of boosting refitted often, less that of the linear model")
+        print("\naccuracy of boosting refitted often, minus that of the linear model")
         for words, result in results.items():
             found = result.compare("boosting, often", "linear, row by row")
             low, high = found.interval

@@ -1,18 +1,19 @@
 """Search the parameters of a corrected model on a stream: with scikit-learn, and in one pass.
 
-First, scikit-learn's default scoring beside a scorer by name: the model's own score knows the label
-of every row when the next row is predicted, and accuracy by name asks for whole folds at once.
+First, scikit-learn's default scoring is compared with a scorer by name. The model's own score
+reveals the label of every row before the next row is predicted; `scoring="accuracy"` predicts whole
+folds at once.
 
-Fading factor and smoothing of `TemporalCorrection`, regularisation and learning rate of the linear
-model inside. GridSearchCV fits each candidate on a warm-up and scores it test-then-train on the
-tuning rows. PrequentialSearch runs all candidates side by side along the same rows, and scores its
-choice on the rows that follow, on which none was chosen.
+Then the parameters are searched: fading factor and smoothing of `TemporalCorrection`,
+regularisation and learning rate of the linear model inside. GridSearchCV fits each candidate on a
+warm-up and scores it test-then-train on the tuning rows. PrequentialSearch runs all candidates side
+by side along the same rows, and scores its choice on later rows, which were not used for selection.
 
     python examples/search_fading_factors.py
     python examples/search_fading_factors.py --data data --rows 45312
 
 Electricity is read from --data, or from the folder that the environment variable SKSTREAM_DATA
-names; a demo stream takes its place.
+names; if it is not found, a demo stream is used.
 """
 
 import argparse
@@ -57,12 +58,12 @@ LARGE = {
 }
 
 
-# Without date and prices: the label is read off the row's own price (docs/temporal_dependence.md).
+# No date, no prices: the label is derived from the row's own price (docs/temporal_dependence.md).
 COLUMNS = ["day", "period", "nswdemand", "vicdemand", "transfer"]
 
 
 def load_stream(folder: Path | None, n_rows: int) -> tuple[str, np.ndarray, np.ndarray]:
-    """First rows of Electricity, or of a demo stream where the file is not there."""
+    """First rows of Electricity, or of a demo stream if there is no file."""
     if folder is None and "SKSTREAM_DATA" in os.environ:
         folder = Path(os.environ["SKSTREAM_DATA"])
     path = None if folder is None else folder / "electricity.parquet"
@@ -76,12 +77,12 @@ def load_stream(folder: Path | None, n_rows: int) -> tuple[str, np.ndarray, np.n
 
 def score_in_order(X: np.ndarray, y: np.ndarray) -> None:
     """Print the scores of fading factors by default, by name, and test-then-train."""
-    X = X - X.min(axis=0)  # this naive Bayes takes no negative numbers
+    X = X - X.min(axis=0)  # this naive Bayes rejects negative numbers
     model, factors = TemporalCorrection(MultinomialNB()), [0.9, 0.99, 0.999, 1.0]
     for scoring in (None, "accuracy"):
         search = GridSearchCV(model, {"fading_factor": factors}, scoring=scoring, refit=False)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", StaleLabelWarning)  # "accuracy" is here to be seen
+            warnings.simplefilter("ignore", StaleLabelWarning)  # to show what "accuracy" gives
             scores = search.fit(X, y).cv_results_["mean_test_score"]
         print(f"  scoring={scoring!r}, default folds:", *(f"{score:.3f}" for score in scores))
     models = {str(f): TemporalCorrection(MultinomialNB(), fading_factor=f) for f in factors}
@@ -115,7 +116,7 @@ def in_one_pass(X: np.ndarray, y: np.ndarray, n_tuning: int) -> Any:
 
 
 def score_later(params: dict[str, Any], X: np.ndarray, y: np.ndarray, begin: int) -> float:
-    """Score a choice on the rows after those on which it was made; it has learnt them, too."""
+    """Score a choice on the rows after the tuning rows, on which it was trained, too."""
     model = make_stream_pipeline(StandardScaler(), TemporalCorrection(SGD)).set_params(**params)
     evaluator = PrequentialEvaluator("kappa_temporal", n_warmup=begin, random_state=0)
     scores = evaluator.evaluate({"model": model, "persistent": Persistent()}, X, y).scores
@@ -126,7 +127,7 @@ def main() -> None:
     """Search both ways, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder of the real stream")
-    parser.add_argument("--rows", type=int, default=50_000, help="rows of the stream at most")
+    parser.add_argument("--rows", type=int, default=50_000, help="maximum rows of the stream")
     options = parser.parse_args()
     name, X, y = load_stream(options.data, options.rows)
     n_tuning = len(y) // 2
@@ -142,8 +143,8 @@ def main() -> None:
     params = grid.best_params_
     print(f"\nGridSearchCV, {len(grid.cv_results_['params'])} candidates, {seconds:.1f} s")
     print(f"  chosen: {params}")
-    print(f"  kappa_temporal on the tuning rows, by which it was chosen: {grid.best_score_:.4f}")
-    print(f"  on the rows after them: {score_later(params, X, y, n_tuning):.4f}")
+    print(f"  kappa_temporal on the tuning rows, used for selection: {grid.best_score_:.4f}")
+    print(f"  on the later rows: {score_later(params, X, y, n_tuning):.4f}")
 
     started = time.perf_counter()
     one_pass = in_one_pass(X, y, n_tuning)

@@ -3,9 +3,9 @@
     python examples/start_page.py [PICTURE]
 
 `electricity.parquet` is read from this folder, or from the one that the environment variable
-SKSTREAM_DATA names; without it a made stream takes its place. Each row is predicted before it is
-used for training, from the five inputs of the literature. The lines are accuracies over the last
-2,000 rows. The picture is made to be read on a phone.
+SKSTREAM_DATA names; if it is not found, a demo stream is used. Each row is predicted before it is
+used for training, from the five inputs that the literature uses. The lines are accuracies over the
+last 2,000 rows. The picture is designed to be read on a phone.
 """
 
 import os

@@ -1,14 +1,15 @@
-"""Do models beat "the same label as before"? Figures 2, 3, 5 and 6 of Žliobaitė et al. (2015).
+"""Do models beat the previous label? Figures 2, 3, 5 and 6 of Žliobaitė et al. (2015).
 
 Ordinary models, the same models with temporal correction or augmentation, and the two baselines,
-on streams as they came and shuffled. Each picture is printed beside what the paper says of it.
+on streams in their original order and shuffled. For each figure, the paper's claim is printed above
+the values found here.
 
     python examples/temporal_dependence.py pictures
     python examples/temporal_dependence.py pictures --data data --rows 500000
 
 Real streams are read from --data, or from the folder that the environment variable SKSTREAM_DATA
-names; a demo stream takes their place. The paper's classifiers (Hoeffding trees, leveraging
-bagging) are not scikit-learn's: naive Bayes and a scaled linear model stand in for them.
+names; if none is found, a demo stream is used. scikit-learn does not have the paper's classifiers
+(Hoeffding trees, leveraging bagging): naive Bayes and a scaled linear model stand in for them.
 """
 
 import argparse
@@ -45,7 +46,7 @@ STREAMS = {
     "KDD99": "kdd99_10pct",
     "Ozone": "ozone_eighthr",
 }
-# Of Electricity the paper takes neither date nor prices; the label is read off the row's own price.
+# The paper uses neither date nor prices of Electricity: the label is derived from the row's price.
 COLUMNS = {"Electricity": ["day", "period", "nswdemand", "vicdemand", "transfer"]}
 MEASURES = ("accuracy", "kappa", "kappa_temporal", "kappa_plus")
 ORDERS = range(11)
@@ -76,7 +77,7 @@ MODELS = {
 
 
 def data_file(folder: Path | None, name: str) -> Path | None:
-    """Path of a real stream, where it is there."""
+    """Path of a real stream, if its file exists."""
     if folder is None and "SKSTREAM_DATA" in os.environ:
         folder = Path(os.environ["SKSTREAM_DATA"])
     path = None if folder is None else folder / f"{name}.parquet"
@@ -84,7 +85,7 @@ def data_file(folder: Path | None, name: str) -> Path | None:
 
 
 def load_streams(folder: Path | None, n_rows: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """First rows of the streams that are there. Nominal features are codes, missing ones 0."""
+    """First rows of the streams that were found. Nominal features are codes, missing values 0."""
     found = {}
     for name, file in STREAMS.items():
         path = data_file(folder, file)
@@ -108,14 +109,14 @@ def scores(models: dict[str, Any], X: np.ndarray, y: np.ndarray) -> dict[str, di
 
 
 def figure_2(original: dict[str, Any], shuffled: dict[str, Any]) -> Any:
-    """Measures of ordinary models and baselines, as the streams came and shuffled."""
+    """Measures of ordinary models and baselines, on streams in order and shuffled."""
     names = [*BASELINES, *ORDINARY]
     figure, axes = plt.subplots(
         len(original), 2, figsize=(9, 2.4 * len(original)), sharey=True, squeeze=False
     )
     for row, stream in zip(axes, original, strict=True):
         for ax, title, table in zip(
-            row, ("as it came", "shuffled"), (original, shuffled), strict=True
+            row, ("original order", "shuffled"), (original, shuffled), strict=True
         ):
             for i, measure in enumerate(MEASURES):
                 values = [max(table[stream][name][measure], -1.0) for name in names]
@@ -151,7 +152,7 @@ def figure_3(original: dict[str, Any]) -> Any:
 
 
 def figure_5(profiles: dict[str, Any]) -> Any:
-    """Memory of the labels by order, a line per class."""
+    """Dependence of the labels by order, a line per class."""
     figure, axes = plt.subplots(1, len(profiles), figsize=(4 * len(profiles), 3.2), squeeze=False)
     for ax, (stream, profile) in zip(axes[0], profiles.items(), strict=True):
         orders = np.arange(1, profile.delta.shape[1] + 1)
@@ -167,7 +168,7 @@ def figure_5(profiles: dict[str, Any]) -> Any:
 
 
 def figure_6(streams: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Accuracy of augmented models by the number of past labels they see."""
+    """Accuracy of augmented models by the number of past labels they are given."""
     figure, axes = plt.subplots(1, len(streams), figsize=(4 * len(streams), 3.2), squeeze=False)
     curves: dict[str, Any] = {}
     for ax, (stream, (X, y)) in zip(axes[0], streams.items(), strict=True):
@@ -191,7 +192,7 @@ def figure_6(streams: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def say(claim: str, lines: list[str]) -> None:
-    """Print a claim of the paper, and what was found."""
+    """Print a claim of the paper, and the values found."""
     print(f"\nThe paper: {claim}")
     print("\n".join(f"  {line}" for line in lines))
 
@@ -199,18 +200,19 @@ def say(claim: str, lines: list[str]) -> None:
 def report_baselines(original: dict[str, Any], shuffled: dict[str, Any]) -> None:
     """Say whether the ordinary models beat the persistent baseline (Figure 2)."""
     lines = []
-    for title, tables in (("as it came", original), ("shuffled", shuffled)):
+    for title, tables in (("original order", original), ("shuffled", shuffled)):
         for stream, table in tables.items():
             best = max(ORDINARY, key=lambda name: table[name]["accuracy"])
             lines.append(
                 f"{stream}, {title}: persistent {table['persistent']['accuracy']:.4f}, majority "
                 f"{table['majority']['accuracy']:.4f}, best model ({best}) "
-                f"{table[best]['accuracy']:.4f}, its kappa {table[best]['kappa']:.3f}, "
-                f"kappa_temporal {table[best]['kappa_temporal']:.3f}"
+                f"{table[best]['accuracy']:.4f} (kappa {table[best]['kappa']:.3f}, "
+                f"kappa_temporal {table[best]['kappa_temporal']:.3f})"
             )
     say(
-        "(Fig. 2) on Electricity, Covertype and KDD99 as they came, the persistent baseline beats "
-        "every model, kappa hides it and kappa_temporal shows it; on shuffled streams it does not.",
+        "(Fig. 2) on Electricity, Covertype and KDD99 in their original order, the persistent "
+        "baseline beats every model; kappa hides this, kappa_temporal shows it. On shuffled "
+        "streams it does not.",
         lines,
     )
 
@@ -228,16 +230,16 @@ def report_wrapping(original: dict[str, Any]) -> None:
                 f"{augmented:.4f} (persistent {table['persistent']['accuracy']:.4f})"
             )
     say(
-        "(Fig. 3) both wrappers gain much on Electricity and Covertype, some on KDD99, nothing on "
-        "Ozone; augmentation gains slightly more; they end close to the persistent baseline.",
+        "(Fig. 3) both wrappers gain much on Electricity and Covertype, little on KDD99, nothing "
+        "on Ozone; augmentation gains slightly more; both end up close to the persistent baseline.",
         lines,
     )
 
 
 def report_orders(profiles: dict[str, Any], curves: dict[str, Any]) -> None:
-    """Say how far back the labels' memory reaches (Figures 5 and 6)."""
+    """Say how far back labels depend on earlier ones (Figures 5 and 6)."""
     say(
-        "(Fig. 5) strong dependence of first order, some of second, almost none beyond.",
+        "(Fig. 5) strong dependence of first order, some of second order, almost none beyond.",
         [
             f"{stream}: P(T) − P(M) = {profile.persistence - profile.majority_prior:.3f}; largest "
             f"|Δ| beyond the last label, l = 1: {np.nanmax(np.abs(profile.delta[:, 0])):.3f}, "
@@ -247,7 +249,7 @@ def report_orders(profiles: dict[str, Any], curves: dict[str, Any]) -> None:
         ],
     )
     say(
-        "(Fig. 6) one past label helps, a second helps a little, more do not.",
+        "(Fig. 6) one past label helps, a second helps a little, more do not help.",
         [
             f"{stream}, {name}, l = 0, 1, 2, 10: "
             + ", ".join(f"{curve[order]:.4f}" for order in (0, 1, 2, 10))
@@ -262,7 +264,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", help="for the pictures; default: temporary")
     parser.add_argument("--data", type=Path, help="folder of the real streams")
-    parser.add_argument("--rows", type=int, default=50_000, help="rows of each stream at most")
+    parser.add_argument("--rows", type=int, default=50_000, help="maximum rows per stream")
     options = parser.parse_args()
     folder = options.folder or Path(tempfile.mkdtemp(prefix="temporal-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -275,7 +277,7 @@ def main() -> None:
         name: scores(BASELINES | ORDINARY, *shuffle_rows(X, y, random_state=0))
         for name, (X, y) in streams.items()
     }
-    # As in the paper, orders are studied where labels have a memory and models have room to gain.
+    # As in the paper, orders are studied where labels depend on earlier ones and models can gain.
     studied = {name: rows for name, rows in streams.items() if name in (*list(STREAMS)[:2], "demo")}
     profiles = {name: label_profile(y) for name, (_, y) in studied.items()}
     labels = data_file(options.data, "covertype_labels")

@@ -144,10 +144,10 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     Raises
     ------
     FileNotFoundError
-        If there is no such file or folder.
+        If there is no such file.
     ValueError
         If the file contains something else, is damaged or incomplete, or has a format that this
-        version does not know; or if nothing has finished yet in a folder.
+        version does not know.
 
     See Also
     --------

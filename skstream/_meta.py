@@ -118,7 +118,7 @@ def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) ->
     columns = [known.index(label) for label in own]
     if method == "predict_proba":
         table = np.zeros((len(values), len(known)), dtype=values.dtype)
-        # Of one class it is certain; boosting by histograms has two columns even then.
+        # A single class is certain; histogram boosting has two columns even then.
         table[:, columns] = 1.0 if len(own) == 1 else values
         return table
     if values.ndim == 1 or len(own) == 1:
@@ -135,6 +135,14 @@ def _decides_pairs(model: Any) -> bool:
     """Whether decision values are those of pairs of classes, as support vector machines can."""
     last = model[-1] if isinstance(model, Pipeline) else model
     return getattr(last, "decision_function_shape", None) == "ovo"
+
+
+def with_tags_of(inner: Any, tags: Any) -> Any:
+    """Return tags with what those of an inner model say of it, its rows and its targets."""
+    kinds = ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags")
+    for name in (*kinds, "non_deterministic"):
+        setattr(tags, name, copy(getattr(inner, name)))
+    return tags
 
 
 def check_divisible_rows(meta: Any, X: Any, *, reset: bool) -> Any:

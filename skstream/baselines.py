@@ -19,7 +19,7 @@ from skstream.base import (
     check_weight,
     of_positive_weight,
 )
-from skstream.utils._labels import LabelSpace, lags_before
+from skstream.utils._labels import LabelSpace
 from skstream.utils._running_sums import running_sums
 from skstream.utils._seeds import drawn_seed, row_hashes, uniform_draws
 from skstream.utils._sklearn import Interval
@@ -173,11 +173,76 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         return tags
 
 
-class Persistent(OrderedScore, _LabelBaseline):
-    """Predicts the previous label: that of the last training row.
+def lagged(values: NDArray[Any], n_known: Any, lag: int) -> NDArray[Any]:
+    """Values some rows before; the newest where fewer are known.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,)
+        Labels or targets in their order.
+    n_known : int or ndarray of shape (n_asks,)
+        How many of them are known at each ask. Where none is, the answer is the last of `values`.
+    lag : int
+        How many rows before.
+
+    Returns
+    -------
+    ndarray of shape (n_asks,)
+        The values.
+    """
+    answers: NDArray[Any] = values[n_known - np.where(n_known < lag, 1, lag)]
+    return answers
+
+
+class _Lagged(OrderedScore):
+    """What predicts the label or target of an earlier row; subclasses remember and show it."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "lag": [Interval(Integral, 1, None, closed="left")]
+    }
+
+    _learnt: ClassVar[str]
+
+    def __init__(self, lag: int = 1):
+        self.lag = lag
+
+    def _learn(self, values: NDArray[Any], weight: NDArray[np.float64] | None) -> None:
+        if self.lag > 1 and hasattr(self, self._learnt):
+            values = np.concatenate([self._remembered(), values])
+        self._keep(values[-self.lag :])
+
+    def _answers(self, values: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
+        """What is predicted for each row of a call, where those of rows before it are known."""
+        before = self._remembered()
+        n_known = len(before) + np.cumsum(known) - known
+        return lagged(np.concatenate([before, values[known]]), n_known, self.lag)
+
+    def _answer(self) -> NDArray[Any]:
+        """What is predicted next."""
+        return self._answers(self._remembered()[:1], np.zeros(1, bool))
+
+    def _remembered(self) -> NDArray[Any]:
+        """The newest labels or targets as they are remembered, at most `lag`, oldest first."""
+        raise NotImplementedError
+
+    def _keep(self, values: NDArray[Any]) -> None:
+        """Remember these."""
+        raise NotImplementedError
+
+
+class Persistent(_Lagged, _LabelBaseline):
+    """Predicts the previous label: that of the last training row, or of an earlier one.
 
     Also called the no-change classifier. Its accuracy is high on a stream with runs of equal
-    labels; `kappa_temporal` measures how much better than it a model is.
+    labels; `kappa_temporal` measures how much better than it a model is. With a `lag`, it is the
+    seasonal naive guess: of rows that are an hour each, ``lag=24`` predicts the label of the same
+    hour of the day before.
+
+    Parameters
+    ----------
+    lag : int, default=1
+        Predict the label that was learnt `lag` rows before, at least 1. While fewer rows were
+        learnt, the label learnt last is predicted.
 
     Attributes
     ----------
@@ -185,6 +250,8 @@ class Persistent(OrderedScore, _LabelBaseline):
         The labels, sorted.
     previous_label_ : object
         Label of the last training row. Set by the first one.
+    window_codes_ : ndarray of shape (at most lag,), dtype int64
+        Positions in `classes_` of the newest labels, oldest first. Only if `lag` is above 1.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -198,8 +265,11 @@ class Persistent(OrderedScore, _LabelBaseline):
     Notes
     -----
     Weights only decide which rows count: those of weight 0 are skipped. ``predict`` gives every row
-    of a call the label of the last training row. In ``score``, each label is known when the next
-    row is predicted.
+    of a call the same label, that of the last training row (with a `lag`, of the row that is `lag`
+    before the next one). In ``score``, each label is known when the next row is predicted.
+
+    The lag counts training rows: rows without a label are left out, and where labels are late, the
+    newest one known is of an earlier row already.
 
     References
     ----------
@@ -213,27 +283,34 @@ class Persistent(OrderedScore, _LabelBaseline):
     >>> model = Persistent().partial_fit([[0], [0]], ["DOWN", "UP"], classes=["DOWN", "UP"])
     >>> model.predict([[0], [0]])
     array(['UP', 'UP'], dtype='<U4')
+    >>> Persistent(lag=2).fit([[0]] * 3, ["DOWN", "DOWN", "UP"]).predict([[0]])
+    array(['DOWN'], dtype='<U4')
     """
 
     _learnt = "previous_label_"
     previous_label_: Any
+    window_codes_: NDArray[np.int64]
 
-    def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
-        self.previous_label_ = self.classes_[codes[-1]]
+    def _keep(self, values: NDArray[np.int64]) -> None:
+        if self.lag > 1:
+            self.window_codes_ = values.copy()
+        self.previous_label_ = self.classes_[values[-1]]
 
     def _labels_before(self, y: NDArray[Any]) -> NDArray[np.int64]:
         """Codes of the labels before each row, where those of a call are known."""
         codes = LabelSpace(self.classes_).encode_answers(y)
-        return lags_before(self._newest(), codes, 1)[:, 0]
+        return self._answers(codes, codes >= 0)
 
-    def _newest(self) -> NDArray[np.int64]:
+    def _remembered(self) -> NDArray[np.int64]:
+        if self.lag > 1 and hasattr(self, "window_codes_"):
+            return self.window_codes_
         # As a list: NumPy compares texts without the NUL characters at their ends.
         return np.array([self.classes_.tolist().index(self.previous_label_)])
 
     def _class_weights(self) -> NDArray[np.float64]:
         codes = vars(self).get("_shown")
         shares: NDArray[np.float64] = np.eye(len(self.classes_))
-        return shares[self._newest() if codes is None else codes]
+        return shares[self._answer() if codes is None else codes]
 
 
 class MajorityClass(_LabelBaseline):
@@ -532,13 +609,21 @@ class _TargetBaseline(RegressorMixin, _Baseline):
         return tags
 
 
-class PersistentRegressor(OrderedScore, _TargetBaseline):
-    """Predicts the previous target: that of the last training row.
+class PersistentRegressor(_Lagged, _TargetBaseline):
+    """Predicts the previous target: that of the last training row, or of an earlier one.
+
+    Parameters
+    ----------
+    lag : int, default=1
+        Predict the target that was learnt `lag` rows before, at least 1: a seasonal naive forecast.
+        While fewer rows were learnt, the target learnt last is predicted.
 
     Attributes
     ----------
     previous_target_ : float
         Target of the last training row. Set by the first one.
+    window_targets_ : ndarray of shape (at most lag,), dtype float64
+        The newest targets, oldest first. Only if `lag` is above 1.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -551,28 +636,39 @@ class PersistentRegressor(OrderedScore, _TargetBaseline):
     Notes
     -----
     Weights only decide which rows count: those of weight 0 are skipped. ``predict`` gives every row
-    of a call the target of the last training row. In ``score``, each target is known when the next
-    is predicted.
+    of a call the same target, that of the last training row (with a `lag`, of the row that is `lag`
+    before the next one). In ``score``, each target is known when the next is predicted.
 
     Examples
     --------
     >>> from skstream.baselines import PersistentRegressor
     >>> PersistentRegressor().fit([[0], [0]], [1.5, 2.5]).predict([[0]])
     array([2.5])
+    >>> PersistentRegressor(lag=2).fit([[0], [0]], [1.5, 2.5]).predict([[0]])
+    array([1.5])
     """
 
     _learnt = "previous_target_"
     previous_target_: float
+    window_targets_: NDArray[np.float64]
 
-    def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
-        self.previous_target_ = float(y[-1])
+    def _keep(self, values: NDArray[np.float64]) -> None:
+        if self.lag > 1:
+            self.window_targets_ = values.astype(np.float64)
+        self.previous_target_ = float(values[-1])
 
     def _labels_before(self, y: NDArray[Any]) -> NDArray[np.float64]:
         """Targets before each row, where those of a call are known."""
-        return np.append(self.previous_target_, y.astype(np.float64)[:-1])
+        return self._answers(y.astype(np.float64), np.ones(len(y), bool))
+
+    def _remembered(self) -> NDArray[np.float64]:
+        if self.lag > 1 and hasattr(self, "window_targets_"):
+            return self.window_targets_
+        return np.array([self.previous_target_])
 
     def _target(self) -> Any:
-        return vars(self).get("_shown", self.previous_target_)
+        shown = vars(self).get("_shown")
+        return self._answer() if shown is None else shown
 
 
 class MeanRegressor(_TargetBaseline):

@@ -415,15 +415,11 @@ def _both(second: Floats) -> Floats:
 
 def _mapped(method: str, one: Floats, z: Floats) -> Floats:
     """Probabilities of a class by its map."""
-    shares: Floats
     if method == "isotonic":
-        shares = np.interp(z, one[0], one[1])
-        shares[np.isnan(z)] = np.nan
-    elif method == "sigmoid":
-        shares = expit(one[0] * z + one[1])
-    else:
-        shares = expit(one[0] * log_expit(z) - one[1] * log_expit(-z) + one[2])
-    return shares
+        return np.where(np.isnan(z), np.nan, np.interp(z, one[0], one[1]))
+    if method == "sigmoid":
+        return expit(one[0] * z + one[1])
+    return expit(one[0] * log_expit(z) - one[1] * log_expit(-z) + one[2])
 
 
 def _log_odds(scores: Floats, response: str) -> Floats:

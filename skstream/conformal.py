@@ -32,7 +32,7 @@ class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
     interval around the prediction is a quantile of the earlier absolute errors; the level of that
     quantile is adjusted after every row, up if the interval missed the target and down if it did
     not. In the long run, the share of targets inside is therefore close to `coverage` on any
-    stream, even under drift.
+    stream, even one that drifts.
 
     Parameters
     ----------

@@ -291,7 +291,7 @@ def votes(codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
     n_asks = len(codes)
     places = codes + n_classes * np.arange(n_asks)[:, np.newaxis]
     sums = np.bincount(places.ravel(), weights.ravel(), n_asks * n_classes)
-    # Of no asks at all, the counts are integers.
+    # Without asks, the counts are integers.
     return sums.astype(np.float64, copy=False).reshape(n_asks, n_classes)
 
 
@@ -315,7 +315,7 @@ def _dense_pair(window: Any, X: Any) -> tuple[Floats, Floats]:
     """
     if sparse.issparse(window) and sparse.issparse(X):
         columns = np.union1d(window.indices, X.indices)
-        # Of no column at all one is kept, so that there are distances.
+        # If no column is used, keep one, so that there are distances.
         columns = columns if len(columns) else np.zeros(1, np.intp)
         window, X = window[:, columns], X[:, columns]
     rows, asked = (part.toarray() if sparse.issparse(part) else part for part in (window, X))

@@ -1,6 +1,5 @@
 """Any model with ``fit`` along a stream: fitted again and again on the rows that came last."""
 
-from copy import copy
 from datetime import timedelta
 from numbers import Integral, Real
 from time import perf_counter
@@ -22,6 +21,7 @@ from skstream._meta import (
     check_can_be_fitted,
     check_divisible_rows,
     weight_name,
+    with_tags_of,
 )
 from skstream.adaptive import read_until_alarm
 from skstream.base import (
@@ -623,11 +623,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
         return []  # parameters that are set apply to the next refit
 
     def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), tags_of(self.estimator)
-        for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
-            setattr(tags, name, copy(getattr(inner, name)))
-        tags.input_tags = copy(inner.input_tags)
-        tags.non_deterministic = inner.non_deterministic
+        tags = with_tags_of(tags_of(self.estimator), super().__sklearn_tags__())
         tags.target_tags.multi_output = tags.target_tags.two_d_labels = False
         if tags.classifier_tags is not None:
             tags.classifier_tags.multi_label = False
@@ -707,10 +703,8 @@ def _is_final(model: PeriodicRefit, progress: Progress) -> bool:
 def losses_of(answers: NDArray[Any], y: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
     """Whether answers are wrong, or by how much those of a regressor are off."""
     if classes is None:
-        off: Floats = np.abs(np.asarray(answers, dtype=np.float64).ravel() - y)
-        return off
-    wrong: NDArray[np.bool_] = LabelSpace(classes).encode(answers) != y
-    return wrong
+        return np.abs(np.asarray(answers, dtype=np.float64).ravel() - y)
+    return LabelSpace(classes).encode(answers) != y
 
 
 def read(
@@ -843,5 +837,4 @@ def learn_times(model: PeriodicRefit, block: Any, n_rows: int) -> NDArray[np.int
     """Return when the first rows of a block came, as a part of a window holds it."""
     if not counts_time(model):
         return np.full(n_rows, NO_TIME)
-    times: NDArray[np.int64] = block.learn_came[:n_rows].copy()
-    return times
+    return block.learn_came[:n_rows].copy()

@@ -17,14 +17,21 @@ PROJECT = Path(__file__).resolve().parents[1]
 # runs every program in a copy of itself.
 COPIES = """
 import gc, importlib, json, os, runpy, sys, traceback
+import sklearn.linear_model, skstream.streams
 for name in (
-    "skstream", "sklearn.linear_model", "sklearn.naive_bayes", "scipy.signal",
-    "matplotlib.pyplot", "pandas", "pyarrow", "numba",
+    "sklearn.naive_bayes", "scipy.signal", "matplotlib.pyplot", "pandas", "pyarrow", "numba",
 ):
     try:
         importlib.import_module(name)
     except ImportError:
         pass
+# Nor does every copy load the compiled loops and the fonts of its own.
+demo = skstream.streams.make_demo_stream(100)
+result = skstream.PrequentialEvaluator().evaluate(sklearn.linear_model.SGDClassifier(), demo)
+if "matplotlib.pyplot" in sys.modules:
+    with open(os.devnull, "wb") as nothing:
+        result.plot().figure_.savefig(nothing)
+    sys.modules["matplotlib.pyplot"].close("all")
 gc.freeze()  # a copy that ends does not look through all that was imported
 for line in sys.stdin:
     folder, output, *sys.argv = json.loads(line)

@@ -1,12 +1,14 @@
 """Baselines: hand-worked answers, ties, weights, any kind of rows."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.metrics import accuracy_score, r2_score
 
 from skstream.baselines import (
     MajorityClass,
@@ -20,7 +22,7 @@ from skstream.baselines import (
 from skstream.metrics import kappa_score
 from tests._examples import examples
 
-CLASSIFIERS = [Persistent(), MajorityClass(), MajorityWindow(), MajorityWindow(2)]
+CLASSIFIERS = [Persistent(), Persistent(3), MajorityClass(), MajorityWindow(), MajorityWindow(2)]
 X1 = [[0.0]]
 
 
@@ -55,6 +57,33 @@ def test_answers_are_those_of_the_definition(labels, size, data) -> None:
             assert last.predict(X1) == [label]
     if learnt[0]:
         assert len(window.window_codes_) == min(size, len(learnt[0]))
+
+
+@pytest.mark.parametrize("lag", [1, 2, 5, 70])
+@pytest.mark.parametrize("kind", [Persistent, PersistentRegressor])
+def test_a_lag_predicts_what_was_learnt_so_many_rows_before(kind, lag, rng) -> None:
+    """In calls of several rows, without those of weight 0, and in score."""
+    X, y, weight = np.zeros((60, 1)), rng.integers(0, 5, 60), np.arange(60) % 7
+    learnt = y[weight > 0]
+    wanted = [learnt[n - lag if n >= lag else n - 1] for n in range(1, len(learnt) + 1)]
+    known = {"classes": np.arange(5)} if kind is Persistent else {}
+    for cuts in ([*range(61)], [0, 2, 3, 30, 60]):
+        model = kind(lag=lag)
+        for start, stop in pairwise(cuts):
+            part = slice(start, stop)
+            model.partial_fit(X[part], y[part], sample_weight=weight[part], **known)
+            if n_known := np.count_nonzero(weight[:stop]):
+                assert model.predict(X1 * 2).tolist() == [wanted[n_known - 1]] * 2
+    some = kind(lag=lag).partial_fit(X[:3], learnt[:3], **known)
+    score = accuracy_score if known else r2_score
+    assert some.score(X[3 : len(learnt)], learnt[3:]) == score(learnt[3:], wanted[2:-1])
+
+
+@pytest.mark.parametrize("lag", [0, 1.5, "a day", None])
+def test_a_lag_is_a_number_of_rows(lag) -> None:
+    for model in (Persistent(lag), PersistentRegressor(lag)):
+        with pytest.raises(ValueError, match="'lag' parameter"):
+            model.fit(X1, [1])
 
 
 def test_fractional_weights_leave_no_rounding_in_the_window(rng: np.random.Generator) -> None:

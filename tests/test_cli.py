@@ -273,17 +273,14 @@ def test_demo_without_a_file_is_generated_and_says_so(run, monkeypatch, matplotl
     assert Path("out", "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_module_is_the_program_and_help_answers_what_a_newcomer_asks() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "skstream", "evaluate", "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith("usage: skstream evaluate")
+def test_help_answers_what_a_newcomer_asks(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        cli.main(["evaluate", "--help"])
+    output = capsys.readouterr().out
+    assert output.startswith("usage: skstream evaluate")
     for name in (*MODELS, "kappa_temporal", "persistent_skill", "window:1000", "examples:"):
-        assert name in done.stdout
-    words_of_help = " ".join(done.stdout.split())
+        assert name in output
+    words_of_help = " ".join(output.split())
     for name, words in MEANINGS.items():
         assert f" {name} {words} " in words_of_help or name in OF_CLASS
 
@@ -356,7 +353,7 @@ MANY = "x,class\n" + "".join(f"{i},{i * 7}\n" for i in range(1001))
     ("text", "arguments", "message"),
     [
         (ROWS.replace(",", ";"), [], "'x;day;class'. Describe the format with, for example,"),
-        ("class\na\nb\n", [], "has no column beside the target 'class'"),
+        ("class\na\nb\n", [], "has no column besides the target 'class'"),
         ("x,class\n1,a\n2,a\n", [], "has only one label, 'a'"),
         (MANY, [], "has 1,001 different values, each of which would be a label"),
         (ROWS, ["--read", "delimitr=;"], "delimitr= is not a parameter of streams of files"),
@@ -504,12 +501,11 @@ def test_the_result_so_far(error, expected, words, run, csv_file, stream, monkey
 
 
 @newest_alone
-def test_a_reader_that_wants_no_more_is_no_error(csv_file: Path) -> None:
-    code = "import sys; from skstream.cli import main; sys.exit(main())"
-    arguments = ["evaluate", str(csv_file), "--target", "label"]
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as program:
+def test_the_module_is_the_program_and_a_reader_may_stop_reading(
+    csv_file: Path,
+) -> None:
+    command = [sys.executable, "-m", "skstream", "evaluate", str(csv_file), "--target", "label"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
         assert program.stdout is not None and program.stderr is not None
         program.stdout.close()
         assert program.stderr.read() == b""
@@ -686,5 +682,7 @@ def test_a_model_that_cannot_read_gaps_is_told_how(row, run, csv_file, here):
     for model, wrapped in (("nb", "nb"), ("mine=nb", "sgd")):
         status, _, errors = run(*given, "--model", model)
         assert status == 2
-        assert errors.endswith(f"wrap the model: --model \"prepared('{wrapped}')\"\n")
+        assert errors.endswith(
+            f"NaN.\nTo fill gaps first, wrap the model: --model \"prepared('{wrapped}')\"\n"
+        )
     assert done(run(*given, "--model", "prepared('sgd')"))

@@ -267,7 +267,7 @@ def test_a_changed_answer_is_found(copied, capsys):
     result.tape.answers["nb"][0][7] ^= 1
     result.save(path)
     assert main(["verify", str(copied)]) == 1
-    assert "Sine, seed 0: different: the answer of 'nb' at row " in capsys.readouterr().out
+    assert "Sine, seed 0: different: the prediction of 'nb' at row " in capsys.readouterr().out
     assert main(["report", str(copied), "--out", str(copied / "page.html")]) == 2
     error = capsys.readouterr().err
     assert "results of many runs, but a page is about one: name its file, such as " in error

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 from pathlib import Path
 
@@ -33,7 +34,7 @@ forest = "forest(n_estimators=3)"
 bag = "skstream.ensemble:OnlineBagging('nb', n_estimators=3, detector=\\"adwin(direction='up')\\")"
 
 [streams]
-demo = {file = "$FIELD_DATA/demo.csv", target = "class", metric = "f1:UP"}
+demo = {file = "$FIELD_DATA/demo.csv", target = "class", metric = "f1:UP", OWN}
 "demo+late20" = {file = "$FIELD_DATA/demo.csv", target = "class", delay = 20, seeds = 1, LATE}
 SEA = "SEA(n_rows=300)"
 gone = {file = "$FIELD_DATA/gone.csv", target = "class"}
@@ -43,9 +44,9 @@ fetched = {file = "$FIELD_DATA/gone.csv", GENERATOR, target = "class", n-rows = 
 n_warmup = 1
 """
 LATE = 'bins = 1, set = {poll_every = 1_000_000, previous_label = "known_at_arrival"}'
-SUITE = SUITE.replace("LATE", LATE).replace(
-    "GENERATOR", 'generator = "STAGGER(n_rows=200)", set = {n_warmup = 9}'
-)
+OWN = 'models = {season-5 = "persistent(lag=5)"}'
+SUITE = SUITE.replace("LATE", LATE).replace("OWN", OWN)
+SUITE = SUITE.replace("GENERATOR", 'generator = "STAGGER(n_rows=200)", set = {n_warmup = 9}')
 FILES = ("table.md", "summary.json")
 
 
@@ -108,7 +109,7 @@ def test_twenty_random_cells_are_the_evaluator_called_by_hand(done, data):
         if "late" in one.stream:
             polling = Polling(n_bins=1, poll_every=1_000_000, previous_label="known_at_arrival")
             evaluator = DelayedEvaluator(metrics, delay=20, polling=polling, **common)
-        model = model_of(suite.models.get(name, name), stream)
+        model = model_of(suite.every_model.get(name, name), stream)
         by_hand = evaluator.set_params(run=RunOptions(keep_tape=True)).evaluate(
             {name: model}, stream
         )
@@ -123,7 +124,7 @@ def test_twenty_random_cells_are_the_evaluator_called_by_hand(done, data):
 def test_models_without_chance_run_once_where_the_seeds_change_no_row(done):
     naive = ["persistent", "majority"]
     models = ["nb", "nb+last", "tree", "forest", "bag"]
-    assert result_of(done, "demo", 0).model_names == [*naive, *models]
+    assert result_of(done, "demo", 0).model_names == [*naive, *models, "season-5"]
     for seed in (1, 2):
         assert result_of(done, "demo", seed).model_names == [*naive, "forest", "bag"]
         assert [n for n in result_of(done, "SEA", seed).model_names if n in models] == models
@@ -136,12 +137,28 @@ def test_models_without_chance_run_once_where_the_seeds_change_no_row(done):
     assert scores["demo"]["forest"]["accuracy"] == pytest.approx(np.mean(forest))
 
 
+def test_a_model_of_one_stream_stands_in_its_results_and_is_not_ranked(done, tmp_path):
+    y = CSVStream(f"{os.environ['FIELD_DATA']}/demo.csv", "class")
+    labels = np.concatenate([chunk.y for chunk in y.chunks()])
+    known = [*labels[:4], *labels[:-5]]
+    assert result_of(done, "demo").scores["season-5"]["accuracy"] == np.mean(known == labels[1:])
+    ranked = (done / "table.md").read_text() + (done / "summary.json").read_text()
+    assert "season" not in ranked
+    # Of a model with chance, later seeds are run, too.
+    text = SUITE.replace('"bag"]', '"bag", "season-5"]')
+    (tmp_path / "mine.toml").write_text(text)
+    runs = [
+        one for one in read_suite(tmp_path / "mine.toml").runs(tmp_path) if one.stream == "demo"
+    ]
+    assert [" ".join(one.words).count("season-5=") for one in runs] == [1, 1, 1]
+
+
 def test_a_model_that_is_said_to_have_no_chance_answers_the_same_for_every_seed(data, tmp_path):
     every = SUITE.replace('chance = ["forest", "bag"]\n', "")
     run(tmp_path, every[: every.index("SEA =")])
     first, second = (result_of(tmp_path, "demo", seed) for seed in (0, 1))
     same = [n for n in first.scores if first.scores[n] == second.scores[n]]
-    assert same == ["persistent", "majority", "nb", "nb+last", "tree"]
+    assert same == ["persistent", "majority", "nb", "nb+last", "tree", "season-5"]
 
 
 def test_the_answers_that_count_are_those_at_arrival(done):
@@ -256,6 +273,10 @@ def test_a_copied_stream_counts_once(tmp_path):
         ('missing = "skip"', "", "The stream gone of the suite: .*gone.csv"),
         ("seeds = 1,", "seeds = 0,", "seeds of a stream must be a number above 0"),
         ("direction='up'", "direction='upp'", "direction"),
+        ("season-5 =", "nb =", "the model 'nb' of the stream demo is 'persistent.lag=5.', and"),
+        (OWN, 'models = "nb"', "models of the stream demo must be a table"),
+        (OWN, "models = {season-5 = 5}", "models of the stream demo must map names to texts"),
+        ("lag=5", "lag=0", "'lag' parameter of Persistent"),
     ],
 )
 def test_what_a_suite_says_wrongly_is_refused(tmp_path, capsys, old, new, words):
@@ -281,7 +302,7 @@ def test_the_field_ships_and_its_short_form_is_a_part_of_it(capsys):
         assert delay == (int(late[1]) if late else None)
         if late:  # the same rows as the entry without delay
             same = whole.streams[name[: late.start()]]
-            own = ("delay", "bins", "set", "seeds")
+            own = ("delay", "bins", "set", "seeds", "models")
             assert {k: v for k, v in stream.items() if k not in own} == {
                 k: v for k, v in same.items() if k not in own
             }

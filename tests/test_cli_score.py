@@ -140,7 +140,8 @@ def test_groups_are_scored(score: Run) -> None:
     assert "2 groups of 6 rows: scores of all rows" in out
     assert "The table has no naive baselines, since no model is run." in out
     assert (
-        "A naive guess has 0 in kappa, kappa_m, kappa_temporal" in score("--predictions", "gbm")[1]
+        "A naive guess scores 0 in kappa, kappa_m, kappa_temporal"
+        in score("--predictions", "gbm")[1]
     )
 
 

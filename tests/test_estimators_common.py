@@ -328,23 +328,6 @@ def test_stream_checks(model: Any) -> None:
     )
 
 
-def learnt(model: Any) -> tuple[Any, np.ndarray]:
-    rng = np.random.default_rng(0)
-    X = rng.random((40, 3))
-    y = rng.choice(["a", "b", "c"], 40) if is_classifier(model) else rng.random(40)
-    model = clone(model)
-    learner(model)(X, y, None, ["a", "b", "c"] if is_classifier(model) else None)
-    return model, X
-
-
-@every_instance
-def test_clone_is_unfitted_and_has_the_same_parameters(estimator: Any) -> None:
-    model, _ = learnt(estimator)
-    copy = clone(model)
-    assert repr(copy) == repr(estimator)
-    assert not [name for name in vars(copy) if name.endswith("_")]
-
-
 @every_instance
 def test_learning_leaves_the_parameters_alone(estimator: Any) -> None:
     model = clone(estimator)

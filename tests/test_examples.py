@@ -15,7 +15,7 @@ EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 OPTIONS = {
     "temporal_dependence": ["--rows", "1000"],
     "search_fading_factors": ["--rows", "1100"],
-    "online_or_retrained": ["--rows", "400", "--jobs", "1"],
+    "online_or_retrained": ["--rows", "160", "--jobs", "1"],
     "how_often_to_refit": ["--rows", "600"],
     "estimates_before_labels": ["--rows", "1200"],
 }
@@ -23,8 +23,11 @@ GALLERY = sorted((PROJECT / "examples" / "gallery").glob("*/plot_*.py"))
 # Less than readers see, where an example would take long: its text, and what runs.
 SHORTER = {
     "online_or_retrained": {
-        "min_rows=1_000": "min_rows=200",
-        "min_rows=5_000": "min_rows=300",
+        "min_rows=1_000": "min_rows=100",
+        "min_rows=5_000": "min_rows=110",
+        "48, 336, 48, 336": "8, 32, 48, 60",
+        "24, 168, 24, 168": "8, 32, 24, 60",
+        "30, 365": "30, 60",
         "max_iter=30": "max_iter=2",
     },
     "how_often_to_refit": {"max_iter=30": "max_iter=2"},

@@ -72,7 +72,7 @@ def test_in_every_evaluator(name, options):
         for kind in (Pipeline, sk.StreamPipeline)
     )
     same(given, ours)
-    assert ": Pipeline, taken as StreamPipeline of its steps" in str(given)
+    assert ": Pipeline, run as a StreamPipeline of its steps" in str(given)
     assert "Pipeline, taken" not in str(ours)
 
 

@@ -72,7 +72,7 @@ def _read(path: Path) -> dict[str, Any]:
             return field
     except (ValueError, KeyError, TypeError):
         pass
-    raise ValueError(f"{path} is no record that `python -m benchmarks.field` has written.")
+    raise ValueError(f"{path} is not a record written by `python -m benchmarks.field`.")
 
 
 def without_models(words: Sequence[str]) -> list[str]:

@@ -112,8 +112,8 @@ a suite:
 
   Models and generators are written as for evaluate; each seed gives a generator other \
 rows. Other keys: certify (measure of the leaderboard, or false), references (models \
-that are shown and do not compete), chance (models whose answers depend on the seed), \
-bin (whose answers count where labels are late), missing (error, or skip streams that are \
+that are shown and do not compete), chance (models whose predictions depend on the seed), \
+bin (whose predictions count if labels are late), missing (error, or skip streams that are \
 not here), alpha, and a table [protocol] of parameters of the evaluator, such as \
 n_warmup. skstream verify DIR runs it all again and says \
 what differs."""
@@ -307,10 +307,10 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     _add(parser, [("--out", "DIR", words)], default="skstream-bench", **_PATH)
     _add(parser, [_JOBS], type=int)
     parser.add_argument(
-        "--list", help="print the suite, or the streams of --against, and end", **_FLAG
+        "--list", help="print the suite, or the streams of --against, and exit", **_FLAG
     )
-    group = parser.add_argument_group("one's own models beside recorded ones; writes nothing")
-    words = "record of scores, such as docs/field.json, in whose tables --model is shown"
+    group = parser.add_argument_group("compare your own models with recorded ones; writes nothing")
+    words = "recorded scores, such as docs/field.json, to compare --model with"
     _add(group, [("--against", "FILE", words)], **_PATH)
     of_record = (
         ("--model", "MODEL", "model to show, as for evaluate, or NAME=MODEL; repeatable"),

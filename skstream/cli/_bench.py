@@ -92,8 +92,11 @@ class Suite:
         The file.
     models : dict of str to str
         Model strings by name.
+    every_model : dict of str to str
+        These and those of single streams.
     streams : dict of str to (str or dict)
-        Texts that describe generators, or options of the command line about files.
+        Texts that describe generators, or options of the command line about files; with models,
+        measures and seeds of their own.
     seeds : tuple of int
         The seeds.
     metrics : tuple of str
@@ -117,6 +120,7 @@ class Suite:
 
     text: str
     models: dict[str, str]
+    every_model: dict[str, str]
     streams: dict[str, str | dict[str, Any]]
     seeds: tuple[int, ...]
     metrics: tuple[str, ...]
@@ -142,7 +146,7 @@ class Suite:
         own: dict[str, Any] = {"generator": given} if isinstance(given, str) else dict(given)
         files = own.pop("file", [])
         files = [files] if isinstance(files, str) else files
-        models, further = self.models, own.pop("metric", [])
+        models, further = self.models | own.pop("models", {}), own.pop("metric", [])
         own.pop("seeds", None)
         if files and "generator" in own:
             # The generator fetches what the files hold, where they are not there.
@@ -247,14 +251,10 @@ def read_suite(path: Path | None) -> Suite:
     protocol = data.get("protocol", {})
     if not isinstance(protocol, dict):
         raise ValueError(f"{path}: [protocol] must be a table of parameters. Got {protocol!r}.")
-    for name, text_of in models.items():
-        if not isinstance(text_of, str) or re.search(r"[=()'\"]", name):
-            raise ValueError(
-                f"{path}: [models] must map names to texts, with names without = ( ) and quotes, "
-                f'as in slow = "sgd(alpha=0.001)". Got {name!r} = {text_of!r}.'
-            )
+    _check_models(models, f"{path}: [models]")
+    every = dict(models)
     for name, stream in streams.items():
-        _check_stream(name, stream, path)
+        _check_stream(name, stream, every, path)
         alike = [one for one in streams if one.casefold() == name.casefold()]
         if len(alike) > 1:
             raise ValueError(
@@ -269,7 +269,7 @@ def read_suite(path: Path | None) -> Suite:
     if isinstance(seeds, int) and not isinstance(seeds, bool):
         seeds = list(range(seeds))
     chance = tuple(_list(data.get("chance", []), str, "chance", path, least=0))
-    _check_keys(dict.fromkeys(chance), list(models), f"chance of {path}", "model")
+    _check_keys(dict.fromkeys(chance), list(every), f"chance of {path}", "model")
     bin, missing = data.get("bin"), data.get("missing", "error")
     if not (bin is None or (type(bin) is int and bin >= 0)):
         raise ValueError(f"{path}: bin must be the number of a bin, such as 0. Got {bin!r}.")
@@ -281,6 +281,7 @@ def read_suite(path: Path | None) -> Suite:
     return Suite(
         text=text,
         models=models,
+        every_model=every,
         streams=streams,
         seeds=tuple(_list(seeds, int, "seeds", path)),
         metrics=tuple(dict.fromkeys([*metrics, *([certify] if certify else [])])),
@@ -323,15 +324,34 @@ def _list(given: Any, kind: type, key: str, path: Path, least: int = 1) -> list[
     return values
 
 
-def _check_stream(name: str, given: Any, path: Path) -> None:
+def _check_models(models: Any, where: str) -> None:
+    if not isinstance(models, dict):
+        raise ValueError(f"{where} must be a table of names and texts. Got {models!r}.")
+    for name, text in models.items():
+        if not isinstance(text, str) or re.search(r"[=()'\"]", name):
+            raise ValueError(
+                f"{where} must map names to texts, with names without = ( ) and quotes, as in "
+                f'slow = "sgd(alpha=0.001)". Got {name!r} = {text!r}.'
+            )
+
+
+def _check_stream(name: str, given: Any, models: dict[str, str], path: Path) -> None:
+    """Refuse what no stream can be; its own models are added to those given."""
     if not _STREAM_NAME.fullmatch(name):
         raise ValueError(
             f"{path}: the name of a stream becomes that of a file, and may contain only letters, "
             f"digits and . + - _. Got {name!r}."
         )
     if isinstance(given, dict):
-        known = (*OPTIONS_OF_STREAMS, "seeds")
+        known = (*OPTIONS_OF_STREAMS, "models", "seeds")
         _check_keys(given, known, f"The stream {name} of {path}", "option")
+        _check_models(given.get("models", {}), f"{path}: models of the stream {name}")
+        for one, text in given.get("models", {}).items():
+            if models.setdefault(one, text) != text:
+                raise ValueError(
+                    f"{path}: the model {one!r} of the stream {name} is {text!r}, and elsewhere "
+                    f"{models[one]!r}. Give one of them another name."
+                )
         if not (type(n := given.get("seeds", 1)) is int and n > 0):
             raise ValueError(
                 f"{path}: seeds of a stream must be a number above 0, of the first seeds of the "
@@ -587,8 +607,9 @@ class Outcome:
 
     def files(self) -> dict[str, str]:
         """Return the texts to write, by the names of their files."""
-        summary = json.dumps(_without_nan(self._summary()), indent=1, allow_nan=False)
-        return {TABLE: self._markdown(), SUMMARY: f"{summary}\n"}
+        # Numbers that are not finite are null in JSON.
+        summary = json.loads(json.dumps(self._summary()), parse_constant=lambda _: None)
+        return {TABLE: self._markdown(), SUMMARY: f"{json.dumps(summary, indent=1)}\n"}
 
     def _markdown(self) -> str:
         metric = self.suite.metrics[0]
@@ -621,16 +642,14 @@ class Outcome:
             "metrics": list(self.suite.metrics),
             "versions": self._versions,
             "scores": {name: one.scores for name, one in self.study.studies.items()},
-            "ranks": None
-            if ranks is None
-            else {
+            "ranks": ranks
+            and {
                 "average_ranks": dict(zip(ranks.names, ranks.average_ranks.tolist(), strict=True)),
                 "pvalue": ranks.pvalue,
                 "critical_difference": ranks.critical_difference,
             },
-            "leaderboard": None
-            if board is None
-            else {
+            "leaderboard": board
+            and {
                 "loss": board.loss,
                 "alpha": board.alpha,
                 "possible": list(board.possible),
@@ -646,15 +665,6 @@ class Outcome:
                 draw(ranks.plot(), folder / RANKS_PICTURE)
         except ImportError as error:
             say(f"no plot was drawn: {error}")
-
-
-def _without_nan(value: Any) -> Any:
-    """Put None, which is null in JSON, in the place of numbers that are not finite."""
-    if isinstance(value, dict):
-        return {name: _without_nan(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -18,6 +18,7 @@ from skstream._load import load_result
 from skstream.cli import _bench
 from skstream.cli._against import against
 from skstream.cli._arguments import make_parser
+from skstream.cli._bench import DIFFERENT, FAILED, INTERRUPTED
 from skstream.cli._from_text import (
     CLASSIFIER_BASELINES,
     MODELS,
@@ -48,7 +49,7 @@ from skstream.cli._protocols import (
     monitors_given,
     open_stream,
 )
-from skstream.core.engine.answers import ModelError, ends_program
+from skstream.core.engine.answers import FILL_GAPS, ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.core.evaluators.settings import run_options
 from skstream.core.measures.registry import resolve_metrics
@@ -84,11 +85,12 @@ def score(options: argparse.Namespace) -> int:
     names = [*signature(PredictionLog).parameters, *signature(PredictionLog.score).parameters]
     check_parameters(given, "PredictionLog", set(names) - _BY_OPTIONS)
     of_score = {n: given.pop(n) for n in ("view", "unanswered", "keep_tape") if n in given}
+    shares = _by_model("--probabilities", options.probabilities)
     log = PredictionLog(
         options.file[0] if len(options.file) == 1 else options.file,
         target=options.target,
-        predictions=_predictions(options.predictions) or None,
-        probabilities=_probabilities(options.probabilities) or None,
+        predictions=_by_model("--predictions", options.predictions) or None,
+        probabilities={name: _probabilities(one) for name, one in shares.items()} or None,
         arrival=options.time,
         label_time=options.label_time,
         options=dict(options.read),
@@ -126,7 +128,7 @@ def score(options: argparse.Namespace) -> int:
 def _about_guesses(result: EvaluationResult) -> str:
     """Say why the table has no naive guess, and what stands in its place."""
     zeros = [name for name, one in result.measures.items() if one.baseline_is_zero]
-    known = f"A naive guess has 0 in {', '.join(zeros)}" if zeros else "Kappas compare with one"
+    known = f"A naive guess scores 0 in {', '.join(zeros)}" if zeros else "Kappas compare with one"
     return (
         "The table has no naive baselines, since no model is run. "
         f"{known}{'' if zeros else ' (--metric kappa_m, kappa_temporal)'}; skstream evaluate has "
@@ -152,39 +154,25 @@ def _slices(
     )
 
 
-def _predictions(given: Sequence[str]) -> dict[str, str]:
-    """Columns of predictions by model: NAME=COLUMN, or the column alone."""
+def _by_model(option: str, given: Sequence[str]) -> dict[str, str]:
+    """Columns by model: NAME=COLUMN, or the column alone."""
     found: dict[str, str] = {}
     for text in given:
-        name, column = _named(text)
-        _check_new("--predictions", name, found)
-        found[name] = column
+        name, equals, columns = text.partition("=")
+        name, columns = (name, columns) if equals and name and columns else (text, text)
+        if name in found:
+            raise ValueError(f"{option} names the model {name!r} twice.")
+        found[name] = columns
     return found
 
 
-def _probabilities(given: Sequence[str]) -> dict[str, Any]:
-    """Columns of probabilities by model: NAME=COLUMN,COLUMN or NAME=CLASS:COLUMN,CLASS:COLUMN."""
-    found: dict[str, Any] = {}
-    for text in given:
-        name, columns = _named(text)
-        _check_new("--probabilities", name, found)
-        parts = columns.split(",")
-        labels = [part.partition(":")[::2] for part in parts]
-        if all(column for _, column in labels):
-            found[name] = dict(labels)
-        else:
-            found[name] = parts[0] if len(parts) == 1 else parts
-    return found
-
-
-def _named(text: str) -> tuple[str, str]:
-    name, equals, columns = text.partition("=")
-    return (name, columns) if equals and name and columns else (text, text)
-
-
-def _check_new(option: str, name: str, found: dict[str, Any]) -> None:
-    if name in found:
-        raise ValueError(f"{option} names the model {name!r} twice.")
+def _probabilities(columns: str) -> Any:
+    """Columns of probabilities: COLUMN, COLUMN,COLUMN or CLASS:COLUMN,CLASS:COLUMN."""
+    parts = columns.split(",")
+    labels = [part.partition(":")[::2] for part in parts]
+    if all(column for _, column in labels):
+        return dict(labels)
+    return parts[0] if len(parts) == 1 else parts
 
 
 #: A target of more values is hardly a label.
@@ -199,10 +187,6 @@ DEMO_ROWS = 20_000
 
 #: Page that `report` writes, if no other is named.
 PAGE = "report.html"
-#: Exit status where `verify` has found a difference.
-DIFFERENT = 1
-FAILED = 2
-INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -288,9 +272,9 @@ def evaluate(options: argparse.Namespace) -> int:
             status = FAILED
         if status == 0 and result.failures:
             status = f"error: {'; '.join(result.failures.values())}"
-            if "contains NaN" in status:
+            if FILL_GAPS in status:
                 failed = [name for name in result.failures if name in MODELS] or ["sgd"]
-                status += (
+                status = status.replace(FILL_GAPS, "") + (
                     f"\nTo fill gaps first, wrap the model: --model \"prepared('{failed[0]}')\""
                 )
         if status == 0 and result._why_nothing_scored():
@@ -386,7 +370,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
     files, stream = opened.files, opened.stream
     if given and files is not None and files.feature_names == []:
         raise ValueError(
-            f"{files.files[0]} has no column beside the target {options.target!r}, so that models "
+            f"{files.files[0]} has no column besides the target {options.target!r}, so models "
             f"have nothing to learn from. Without --model, the baselines are evaluated."
         )
     target = _target_in_words(options.target)
@@ -451,15 +435,10 @@ def _evaluated(
         )
         say(f"interrupted{goes_on}; this is the result so far")
         return interrupt.result, INTERRUPTED
-    except (ModelError, StreamError) as error:
+    except Exception as error:  # of a model, of the stream, of a disk that is full
         # What fails at its first row has a wrong parameter or the wrong data: nothing is lost.
-        result = error.result if error.row else None
-        if traceback or result is None:
-            raise
-        say("stopped by an error; this is the result so far")
-        return result, f"error: {error}"
-    except Exception as error:  # such as of a disk that is full
-        result = getattr(error, "result", None)
+        is_first = isinstance(error, ModelError | StreamError) and not error.row
+        result = None if is_first else getattr(error, "result", None)
         if traceback or result is None:
             raise
         say("stopped by an error; this is the result so far")

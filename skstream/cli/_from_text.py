@@ -424,7 +424,7 @@ def model_of(text: str, stream: Stream | None = None) -> Any:
     if isinstance(model, BaseEstimator) and not hasattr(model, "partial_fit"):
         raise ValueError(
             f"The model {text!r} cannot learn from a stream: it has no partial_fit. Write "
-            f"refit({text!r}, every=1000) for one that is fitted again every 1,000 rows, or "
+            f"refit({text!r}, every=1000) for one that is refitted every 1,000 rows, or "
             f"fixed({text!r}, rows=1000) for one that is fitted once."
         )
     check_can_learn(model)

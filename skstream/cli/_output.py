@@ -299,7 +299,7 @@ def _compared(result: EvaluationResult, a: str, b: str) -> Any:
 
 
 def _best(result: EvaluationResult, metric: str) -> str:
-    """Say which model has the best score, and from which others it is told apart."""
+    """Say which model has the best score, and from which others it differs significantly."""
     found = answer(result.select(metrics=[metric]), ALPHA)
     lines = [found.headline, *found.details, *([_OF_TWO_TESTS] if result.n_folds > 1 else [])]
     return "\n".join(filled(line, 88) for line in lines)

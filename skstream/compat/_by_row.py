@@ -63,8 +63,7 @@ class RowCalls:
 
     def targets(self, y: NDArray[Any]) -> list[Any]:
         """Return labels or targets as the model takes them."""
-        targets: list[Any] = y.tolist()
-        return targets
+        return y.tolist()
 
     def answered(self, answers: list[Any], method: str) -> NDArray[Any]:
         """Return answers of the model as the method returns them; NaN or None for none."""
@@ -74,8 +73,7 @@ class RowCalls:
 def labels_at(places: list[Any], classes: NDArray[Any], others: list[Any]) -> NDArray[Any]:
     """Return the labels at some places among the classes; where the place is None, the other."""
     if None not in places:
-        known: NDArray[Any] = classes[np.array(places, dtype=np.intp)]
-        return known
+        return classes[np.array(places, dtype=np.intp)]
     labels = np.empty(len(places), dtype=object)
     for number, (place, other) in enumerate(zip(places, others, strict=True)):
         labels[number] = other if place is None else classes.item(place)

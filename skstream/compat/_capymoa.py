@@ -185,9 +185,7 @@ class CapyMOARegressorCalls(RowCalls):
     def rows(self, X: Any, index: NDArray[np.intp]) -> Iterator[Any]:
         """Yield rows of a container as vectors, of NumPy or of Java."""
         many = self._columns.numbers(X, index)
-        as_rows: Callable[[Any], Iterator[Any]] = (
-            iter if self._prepared is None else self._prepared.rows
-        )
+        as_rows: Any = iter if self._prepared is None else self._prepared.rows
         return chain.from_iterable(map(as_rows, many))
 
     def learn_one(self, row: Any, target: Any) -> None:

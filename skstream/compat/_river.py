@@ -65,8 +65,7 @@ class RiverRegressorCalls(RowCalls):
 
     def asker(self, method: str) -> Callable[[Any], Any]:
         """Return the River method that answers to one row."""
-        ask: Callable[[Any], Any] = self.model.predict_one
-        return ask
+        return self.model.predict_one
 
     def _learns_with_weight(self, row: Any, target: Any, weight: float) -> bool:
         takes = takes_weight(self.model)
@@ -123,7 +122,7 @@ class RiverClassifierCalls(RiverRegressorCalls):
                 if place is not None:
                     share[place] = probability
                 elif probability:
-                    raise ValueError(LabelSpace(self._classes).unknown(label, "its answer is"))
+                    raise ValueError(LabelSpace(self._classes).unknown(label, "its prediction is"))
         return shares
 
 

@@ -362,8 +362,7 @@ class ForestForm:
 
 def _in_order(first: Integers) -> list[int]:
     """Positions in the order of the numbers there, without those that are 0."""
-    order: list[int] = np.argsort(first, kind="stable")[(first == 0).sum() :].tolist()
-    return order
+    return np.argsort(first, kind="stable")[(first == 0).sum() :].tolist()
 
 
 def _alarms_of(model: Any) -> list[tuple[Any, Any]]:

@@ -202,7 +202,7 @@ def alarms(window, counts, buckets, rule, x):  # type: ignore[no-untyped-def]
 
 @jit
 def begin_tree(forest, which):  # type: ignore[no-untyped-def]
-    """Let a tree begin that has learnt nothing, in the place of an older one."""
+    """Let a tree begin that has learnt nothing, in place of an older one."""
     _end_tree(forest, which)
     tree = forest.tree
     forest.roots[which] = new_leaf(tree, 0)
@@ -332,7 +332,7 @@ def _note_alarm(forest, kind, t):  # type: ignore[no-untyped-def]
 
 @jit
 def _replace(forest, t):  # type: ignore[no-untyped-def]
-    """Put the tree in the background, or a new one, in the place of a tree."""
+    """Put the tree in the background, or a new one, in place of a tree."""
     behind = forest.n_asked.size + t
     if forest.roots[behind] >= 0:
         _end_tree(forest, t)

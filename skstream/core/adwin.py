@@ -46,7 +46,7 @@ def _insert(values, centre, lengths, sums, spreads):  # type: ignore[no-untyped-
     """Put values into the buckets.
 
     A bucket has the sum of its values less the centre, and their spread, the sum of squared
-    deviations from their mean. Row r has its buckets from place ``5 r`` on, oldest first. The
+    deviations from their mean. Row r has its buckets from position ``5 r`` on, oldest first. The
     sequences are changed; they are arrays where this is compiled and lists where it is not.
     """
     for value in values:
@@ -179,7 +179,7 @@ class _Window(DetectorState):
     def _load(self, lengths: list[int], buckets: Floats) -> None:
         """Take the number of buckets in each row, from row 0 on; and the buckets, oldest first."""
         columns = np.zeros((2, MAX_BUCKETS * _MOST_ROWS))
-        columns[:, _places(lengths)] = buckets
+        columns[:, _positions(lengths)] = buckets
         padded = lengths + [0] * (_MOST_ROWS - len(lengths))
         self._columns = tuple(map(self._sequence, (padded, *columns)))
 
@@ -192,8 +192,8 @@ class _Window(DetectorState):
     @property
     def buckets(self) -> Floats:
         """Sums less the centre, and spreads, of the buckets, oldest first."""
-        places = _places(self.lengths)
-        return np.array([np.asarray(column)[places] for column in self._columns[1:]])
+        positions = _positions(self.lengths)
+        return np.array([np.asarray(column)[positions] for column in self._columns[1:]])
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if not name.startswith("_")}
@@ -364,7 +364,7 @@ class _Window(DetectorState):
         return self.centre + offset, variance
 
 
-def _places(lengths: list[int]) -> Integers:
+def _positions(lengths: list[int]) -> Integers:
     """Positions of the buckets of rows of these lengths, oldest first."""
     standing = _SLOTS < np.array(lengths)[:, None]
     return (_SLOTS + MAX_BUCKETS * np.arange(len(lengths))[:, None])[::-1][standing[::-1]]

@@ -347,8 +347,7 @@ _NO_UPDATE = ", which has no update method that reads a value"
 
 def fresh_detector(given: Any) -> DriftDetector:
     """Return a detector with the parameters of the one given, which has read nothing."""
-    made: DriftDetector = clone(as_detector(given))
-    return made
+    return clone(as_detector(given))
 
 
 def check_parameter(detector: DriftDetector, parameter: Any) -> None:

@@ -720,7 +720,7 @@ class FadingFactor(Forgetting):
         return horizon if factor**horizon < least_weight else horizon + 1
 
     def __repr__(self) -> str:
-        given = [f"{name}={one!r}" for name, one in self.get_params().items() if one is not None]
+        given = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not None]
         return f"{type(self).__name__}({', '.join(given)})"
 
 

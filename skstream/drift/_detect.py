@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from skstream.core.measures.registry import (
     resolve_metrics,
 )
 from skstream.core.measures.rows import ScoredRows
-from skstream.core.measures.running import block_length
+from skstream.core.measures.running import buffer_size
 from skstream.core.measures.scores import Scores, make_sums
+from skstream.core.result.result import EvaluationResult
 from skstream.core.run.tape import (
     check_has_scores,
     lanes_of,
@@ -29,13 +30,10 @@ from skstream.core.run.tape import (
     tape_of,
     width_of,
 )
-from skstream.utils._choices import check_place, is_integer, is_real, names_as_text
+from skstream.utils._choices import check_position, is_integer, is_real, names_as_text
 from skstream.utils._labels import is_given
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._warnings import warn
-
-if TYPE_CHECKING:
-    from skstream.core.result.result import EvaluationResult
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -52,7 +50,7 @@ class Detections:
     fold : int
         The fold; 0 where there is one.
     bin : int or None
-        With delayed labels, the bin whose answers were watched; else None.
+        With delayed labels, the bin whose predictions were watched; else None.
     n_folds : int
         Number of folds of the evaluation.
     alarms : ndarray of shape (n_alarms,), dtype int64
@@ -215,7 +213,7 @@ class DriftMonitor:
 
 
 def detect(
-    result: "EvaluationResult", monitors: Mapping[str, DriftMonitor | DriftDetector]
+    result: EvaluationResult, monitors: Mapping[str, DriftMonitor | DriftDetector]
 ) -> FoundByMonitor:
     """Run drift detectors on the losses of a result's models, row by row from its tape.
 
@@ -429,10 +427,10 @@ def _line(name: str, bin: int | None, n_bins: int | None, last_bin: int | None) 
         return 0
     if bin is None:
         return n_bins + 1 if last_bin is None else last_bin
-    return check_place(f"bin of monitor {name!r}", bin, n_bins + 2)
+    return check_position(f"bin of monitor {name!r}", bin, n_bins + 2)
 
 
-def _found(one: _Watched, result: "EvaluationResult") -> FoundByModel:
+def _found(one: _Watched, result: EvaluationResult) -> FoundByModel:
     """Return what a monitor finds in every model and fold."""
     assert result.tape is not None
     lanes = lanes_of(result.tape)
@@ -472,7 +470,7 @@ def _found(one: _Watched, result: "EvaluationResult") -> FoundByModel:
 
 
 def _series(
-    one: _Watched, result: "EvaluationResult", width: int
+    one: _Watched, result: EvaluationResult, width: int
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield what a monitor reads: number of the lane, values, and numbers of the rows.
 
@@ -490,7 +488,7 @@ def _series(
         methods = [tape.methods.get(name) for name, _ in lanes] if tape.methods else None
         mechanisms = [partial(make_sums, one.forgetting)]
         scores = Scores({"": one.measure}, mechanisms, tape.classes, uses_previous, methods)
-        size = block_length([one.forgetting], _BLOCK)
+        size = buffer_size([one.forgetting], _BLOCK)
     first = 0
     for block in rows_of(tape, lanes, size):
         rows = block.models(slice(one.bin, None, width))

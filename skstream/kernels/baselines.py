@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.baselines import drawn_codes
+from skstream.baselines import drawn_codes, lagged
 from skstream.core.engine.answers import Task, answers_to, best_or_all
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
@@ -15,6 +15,7 @@ from skstream.kernels.input import (
     OTHER_CLASSES,
     OTHER_COLUMNS,
     class_labels,
+    has_valid_parameters,
     read_block,
     refused_seed,
     refused_task,
@@ -57,20 +58,36 @@ class _LabelKernel(MemoryKernel):
         return table
 
 
-class PersistentKernel(_LabelKernel):
-    """The memory is the code learnt last."""
+class _LaggedKernel(MemoryKernel):
+    """The memory is the code or target learnt last; with a lag, as many as that, oldest first."""
 
-    def _read(self) -> int:
-        labels: list[Any] = self.estimator.classes_.tolist()
-        return labels.index(self.estimator.previous_label_)
-
-    def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], int]:
-        last = -1 if memory is None else memory
-        codes = np.concatenate([[last], block.y]).astype(np.int64, copy=False)
-        return self._as_asked(codes[block.stamp]), int(codes[-1])
+    def _read(self) -> Any:
+        return self._memory_of(self.estimator._remembered())
 
     def _write(self, memory: Any) -> None:
-        self.estimator.previous_label_ = self.estimator.classes_[memory]
+        self.estimator._keep(np.atleast_1d(memory))
+
+    def _memory_of(self, values: NDArray[Any]) -> Any:
+        lag = self.estimator.lag
+        return values[-1].item() if lag == 1 else values[-lag:].copy()
+
+    def _lagged(
+        self, memory: Any, values: NDArray[Any], block: Block, first: Any
+    ) -> tuple[NDArray[Any], Any]:
+        """Answers to the asks, `first` where nothing is known, and the memory after the learns."""
+        before = values[:0] if memory is None else np.atleast_1d(memory)
+        known = np.concatenate([before, values]).astype(values.dtype, copy=False)
+        answers = lagged(np.append(known, first), len(before) + block.stamp, self.estimator.lag)
+        return answers, self._memory_of(known) if len(known) else None
+
+
+class PersistentKernel(_LaggedKernel, _LabelKernel):
+    """The label some rows before."""
+
+    def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], Any]:
+        codes = block.y.astype(np.int64, copy=False)
+        answers, memory = self._lagged(memory, codes, block, -1)
+        return self._as_asked(answers), memory
 
 
 class MajorityClassKernel(_LabelKernel):
@@ -146,19 +163,17 @@ class RandomClassKernel(SeededKernel, _LabelKernel):
 class _TargetKernel(MemoryKernel):
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Refuse classification."""
+        """Refuse classification, and parameters that the estimator refuses."""
+        if not has_valid_parameters(estimator):
+            return "parameters that it refuses"
         return None if task.classes is None and task.method == "predict" else "these answers"
 
 
-class PersistentRegressorKernel(_TargetKernel):
-    """The memory is the target learnt last."""
+class PersistentRegressorKernel(_LaggedKernel, _TargetKernel):
+    """The target some rows before."""
 
-    _attributes = ("previous_target_",)
-
-    def _execute(self, memory: Any, block: Block) -> tuple[Floats, float]:
-        last = np.nan if memory is None else memory
-        targets = np.concatenate([[last], _targets(block)])
-        return targets[block.stamp], float(targets[-1])
+    def _execute(self, memory: Any, block: Block) -> tuple[Floats, Any]:
+        return self._lagged(memory, _targets(block), block, np.nan)
 
 
 class MeanRegressorKernel(_TargetKernel):

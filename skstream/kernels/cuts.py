@@ -1,4 +1,4 @@
-"""Pieces of a block small enough for the caches, and learns and asks in one order of time."""
+"""Parts of a block small enough for the caches, and learns and asks in one order of time."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -13,11 +13,11 @@ from skstream.kernels.input import asks_of_next
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 
-# Numbers of a piece (rows times columns): its working arrays stay in the second-level cache.
-_PIECE_NUMBERS = 1 << 17
+# Numbers of a part (rows times columns): its working arrays stay in the second-level cache.
+_PART_NUMBERS = 1 << 17
 
 
-class Piece(NamedTuple):
+class Part(NamedTuple):
     """Some consecutive learns of a block, with the asks stamped among them."""
 
     learns: slice
@@ -27,16 +27,16 @@ class Piece(NamedTuple):
     stamp: Integers
 
 
-def pieces(block: Block, n_rows: int) -> Iterator[Piece]:
-    """Cut a block into pieces of at most `n_rows` learns and as many asks, in their order."""
+def parts(block: Block, n_rows: int) -> Iterator[Part]:
+    """Cut a block into parts of at most `n_rows` learns and as many asks, in their order."""
     for learns, asks in cuts(block, n_rows):
         weight = None if block.weight is None else block.weight[learns]
-        yield Piece(learns, asks, block.y[learns], weight, block.stamp[asks] - learns.start)
+        yield Part(learns, asks, block.y[learns], weight, block.stamp[asks] - learns.start)
 
 
-def rows_per_piece(n_columns: int) -> int:
+def rows_per_part(n_columns: int) -> int:
     """Rows whose numbers fit into the cache together."""
-    return min(max(_PIECE_NUMBERS // n_columns, 16), 4096)
+    return min(max(_PART_NUMBERS // n_columns, 16), 4096)
 
 
 def distinct(ordered: Integers) -> tuple[Integers, Integers]:
@@ -72,7 +72,7 @@ class Events(NamedTuple):
         """Event that each stored value belongs to."""
         return np.repeat(np.arange(self.number), np.diff(self.bounds))
 
-    def pieces(self, n_values: int) -> Iterator[tuple[slice, "Events"]]:
+    def parts(self, n_values: int) -> Iterator[tuple[slice, "Events"]]:
         """Cut into runs of events with about `n_values` stored values each."""
         first = 0
         while first < self.number:

@@ -34,7 +34,7 @@ _AT_ONCE = 2048
 class EnsembleKernel(MembersKernel):
     """Members are executed one after the other over the same rows, as none depends on another.
 
-    They are told apart by what is made of their answers, at known rows.
+    Subclasses differ in what they do with the members' answers, at known rows.
     """
 
     def __init__(self, estimator: Any, task: Task):

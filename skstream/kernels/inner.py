@@ -153,7 +153,7 @@ class MembersKernel(MemoryKernel):
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
         state = state._replace(columns=state.columns.after(block))
-        # Calls of kernels are not told apart by the lanes that share them.
+        # A kernel answers each ask by itself, whichever asks share a call.
         return self._step(state, replace(block, groups=None, company=None))
 
     @abstractmethod

@@ -137,7 +137,7 @@ def class_labels(task: Task) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def _unique_labels(classes: bytes) -> Any:
-    """Of pickled labels: scikit-learn takes long to find out of what kind they are."""
+    """Unique labels of pickled ones: scikit-learn needs long to find their type."""
     return unique_labels(pickle.loads(classes))
 
 

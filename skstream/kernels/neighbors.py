@@ -51,7 +51,7 @@ class WindowedNeighborsKernel(MemoryKernel):
 
     def row_bytes(self, state: State) -> int:
         """Memory of the votes, of the neighbours, and of the row."""
-        n_neighbors: int = min(self.estimator.n_neighbors, self.estimator.window_size)
+        n_neighbors = min(self.estimator.n_neighbors, self.estimator.window_size)
         return 64 * self._n_classes + 48 * n_neighbors + 32 * (state.columns.number or 0)
 
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:

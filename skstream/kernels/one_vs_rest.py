@@ -212,8 +212,7 @@ def _is_near(scores: Floats) -> NDArray[np.bool_]:
     best = np.partition(scores, -2, axis=1)[:, -2:].astype(np.float64)
     with np.errstate(invalid="ignore"):
         apart = best[:, 1] - best[:, 0]
-        near: NDArray[np.bool_] = apart <= _NEAR * np.maximum(1.0, np.abs(best[:, 1]))
-    return near
+        return apart <= _NEAR * np.maximum(1.0, np.abs(best[:, 1]))
 
 
 def _binarizer(task: Task) -> LabelBinarizer | None:

@@ -197,7 +197,7 @@ def _refused_steps(pipeline: StreamPipeline) -> str | None:
 
 
 def _working_copy(pipeline: StreamPipeline) -> Pipeline:
-    """Fitted steps to go on with, else fresh copies, as the pipeline itself makes them."""
+    """Fitted steps to continue with, else fresh copies, as the pipeline itself makes them."""
     if is_fitted(pipeline):
         return pipeline.pipeline_
     return FittedPipeline(

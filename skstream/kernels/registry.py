@@ -142,8 +142,7 @@ def _public_name(kind: type | str) -> str:
 
 def find_kernel(estimator: Any, task: Task) -> Kernel:
     """Kernel for an estimator; `Declined` says why only the loop is exact."""
-    kernel: Kernel = _made(_MODELS, estimator, task)
-    return kernel
+    return _made(_MODELS, estimator, task)
 
 
 def find_member(estimator: Any, task: Task) -> Kernel:
@@ -156,8 +155,7 @@ def find_member(estimator: Any, task: Task) -> Kernel:
 
 def find_transform_kernel(transformer: Any, task: Task) -> TransformKernel:
     """Kernel for a transformer; `Declined` says why only the loop is exact."""
-    kernel: TransformKernel = _made(_TRANSFORMERS, transformer, task)
-    return kernel
+    return _made(_TRANSFORMERS, transformer, task)
 
 
 def find_part(estimator: Any, task: Task) -> Kernel:

@@ -37,7 +37,7 @@ class _TemporalKernel(InnerKernel):
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse answers that depend on one another.
 
-        Where every label is known before the next row is asked, none are in the place of labels.
+        Where every label is known before the next row is asked, none are in place of labels.
         """
         refused = refused_task(estimator, task, cls._methods)
         if refused is not None:

@@ -14,8 +14,8 @@ from skstream.core.forgetting import duration_of
 from skstream.core.measures.checkpoints import as_floats
 from skstream.core.measures.registry import resolve_metrics, task_of
 from skstream.core.measures.rows import ScoredRows
-from skstream.logs._log import check_names, classes_in, piece_of
-from skstream.logs._log_rows import Coder, Piece
+from skstream.logs._log import check_names, chunk_of, classes_in
+from skstream.logs._log_rows import Coder, LogChunk
 from skstream.logs._waiting_rows import Clock, of_model, row_values_of
 from skstream.utils._choices import check_choice, check_count, is_real
 from skstream.utils._labels import listed
@@ -61,7 +61,7 @@ class LabelEstimates:
     now : dict of str to dict of str to dict of str to float
         ``now[model][metric][method]``: estimates at the end of the log; NaN where no row waits.
     waiting_now : dict of str to int
-        Rows of each model that are answered and have no label at the end of the log.
+        Rows of each model that have a prediction and no label at the end of the log.
     overdue : dict of str to int
         Those of them that have waited longer than any label took.
     given_up : dict of str to int
@@ -140,14 +140,11 @@ class LabelEstimates:
 
         Of equal ones "newest labels"; None where no truth is known.
         """
-        found: dict[str, dict[str, str | None]] = {}
-        for model, by_metric in self.estimates.items():
-            found[model] = {}
-            for metric in by_metric:
-                own = [e for e in self._errors if (e.model, e.metric) == (model, metric)]
-                known = [one for one in own if one.n_moments]
-                least = min(known, key=lambda one: one.mae, default=None)
-                found[model][metric] = None if least is None else least.method
+        found: dict[str, dict[str, str | None]]
+        found = {model: dict.fromkeys(of_metric) for model, of_metric in self.estimates.items()}
+        known = sorted((e for e in self._errors if e.n_moments), key=lambda one: one.mae)
+        for one in reversed(known):  # the least error last, so that it stays
+            found[one.model][one.metric] = one.method
         return found
 
     def summary(self) -> Any:
@@ -404,13 +401,13 @@ def estimate_unlabelled(
     """
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
     check_is_classification(metrics, probabilities)
-    piece = piece_of(y_true, predictions, probabilities, given)
+    chunk = chunk_of(y_true, predictions, probabilities, given)
     how = (metrics, every, window, calibrate, max_wait, unanswered, tolerance)
-    return estimates_of([piece], classes_in(piece, classes), *how)
+    return estimates_of([chunk], classes_in(chunk, classes), *how)
 
 
 def estimates_of(
-    pieces: Iterable[Piece],
+    chunks: Iterable[LogChunk],
     classes: NDArray[Any] | None,
     metrics: Any,
     every: Any,
@@ -420,7 +417,7 @@ def estimates_of(
     unanswered: Any,
     tolerance: float,
 ) -> LabelEstimates:
-    """Estimates of the pieces of a log; see `estimate_unlabelled`."""
+    """Estimates of the chunks of a log; see `estimate_unlabelled`."""
     if window is not None:
         check_count(window, "window", 1)
     check_choice(calibrate, "calibrate", (*MAPS, None))
@@ -437,16 +434,16 @@ def estimates_of(
     values = {name: row_values_of(one) for name, one in measures.items()}
     models: list[str] = []
     parts: list[ScoredRows] = []
-    for piece in pieces:
+    for chunk in chunks:
         if not parts:
-            check_names(piece, classes)
-            _check_first(piece)
-            models = piece.models
-        parts.append(coder.rows(piece))
+            check_names(chunk, classes)
+            _check_first(chunk)
+            models = chunk.models
+        parts.append(coder.rows(chunk))
     if coder.n_unlabelled == coder.n_rows:
         raise ValueError(
             f"None of the {coder.n_rows:,} rows has a label: no estimate can be checked, and there "
-            "are no newest labels. Also pass the earlier rows whose labels have come."
+            "are no newest labels. Also pass the earlier rows whose labels have arrived."
         )
     coder.check_end(models)
     rows = _joined(parts)
@@ -490,15 +487,15 @@ def check_is_classification(metrics: Any, probabilities: Any) -> None:
         )
 
 
-def _check_first(piece: Piece) -> None:
-    lacking = [name for name in piece.models if name not in piece.shares]
+def _check_first(chunk: LogChunk) -> None:
+    lacking = [name for name in chunk.models if name not in chunk.shares]
     if lacking:
         raise ValueError(
             f"There are no probabilities of {listed(lacking)}, but the confidence of a prediction "
             "is its probability. Pass them, or leave out the predictions of these models."
         )
     for role in ("arrival", "label_time"):
-        if role not in piece.meta:
+        if role not in chunk.meta:
             raise ValueError(
                 "The rows waiting for labels are known only from the arrival times of rows and "
                 f"labels: pass {role}=."

@@ -21,7 +21,7 @@ from skstream.core.rows.stream import Stream, refuse_endless
 from skstream.core.run.tape import BYTES_OF_LARGE_TAPE, KeptTape, Tape, fold_columns, measures_of
 from skstream.logs._log_rows import (
     Coder,
-    Piece,
+    LogChunk,
     Unanswered,
     as_floats,
     by_class,
@@ -153,16 +153,16 @@ def score_predictions(
     ({'accuracy': 0.75, 'kappa': 0.5}, 1)
     """
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
-    piece = piece_of(y_true, predictions, probabilities, given)
-    known = None if _is_regression(piece, metrics, classes) else classes_in(piece, classes)
-    how = (metrics, forgetting, record_every, len(piece.y), view, unanswered)
-    return scored([piece], known, *how, tolerance=tolerance)
+    chunk = chunk_of(y_true, predictions, probabilities, given)
+    known = None if _is_regression(chunk, metrics, classes) else classes_in(chunk, classes)
+    how = (metrics, forgetting, record_every, len(chunk.y), view, unanswered)
+    return scored([chunk], known, *how, tolerance=tolerance)
 
 
 class PredictionLog:
     """Predictions and labels in columns of files, a frame or a stream.
 
-    Files are read in pieces at each pass, never as a whole; no model is run.
+    Files are read in chunks in each pass, never as a whole; no model is run.
 
     Parameters
     ----------
@@ -288,10 +288,10 @@ class PredictionLog:
         ValueError
             As for `score_predictions`; rows are counted from the very first one.
         """
-        stream, pieces, classes = self._opened(metrics)
+        stream, chunks, classes = self._opened(metrics)
         n_rows = stream.n_rows if isinstance(stream, ArrayStream) else None
         how = (metrics, forgetting, record_every, n_rows, view, unanswered, keep_tape)
-        return scored(pieces, classes, *how, self.tolerance)
+        return scored(chunks, classes, *how, self.tolerance)
 
     def estimate(
         self,
@@ -324,9 +324,9 @@ class PredictionLog:
         from skstream.logs._estimates import check_is_classification, estimates_of
 
         check_is_classification(metrics, self.probabilities)
-        _, pieces, classes = self._opened("accuracy")  # which is about classes
+        _, chunks, classes = self._opened("accuracy")  # which is about classes
         how = (metrics, every, window, calibrate, max_wait, unanswered, self.tolerance)
-        return estimates_of(pieces, classes, *how)
+        return estimates_of(chunks, classes, *how)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return another column of the log, such as one with groups of rows.
@@ -347,16 +347,16 @@ class PredictionLog:
             [as_labels(y if is_target else _column(X, name)) for X, y, _ in stream]
         )
 
-    def _opened(self, metrics: Any) -> tuple[Stream, Iterator[Piece], NDArray[Any] | None]:
-        """Open the source: its pieces, and the classes, None of a regression."""
+    def _opened(self, metrics: Any) -> tuple[Stream, Iterator[LogChunk], NDArray[Any] | None]:
+        """Open the source: its chunks, and the classes, None of a regression."""
         shares: list[str] = []
         for one in self.probabilities.values():
             named = one.values() if isinstance(one, Mapping) else one
             shares += [one] if isinstance(one, str) else named
         stream = self._stream(list(dict.fromkeys(self.predictions.values())), shares)
         refuse_endless(stream)
-        pieces = self._pieces(stream)
-        first = next(pieces)
+        chunks = self._log_chunks(stream)
+        first = next(chunks)
         classes = None
         is_regression = _is_regression(first, metrics, self.classes)
         if not is_regression and task_of(metrics) is None and isinstance(stream, FileStream):
@@ -365,7 +365,7 @@ class PredictionLog:
         if not is_regression:
             given = None if self.classes is None else like_labels(self.classes, first.y)
             classes = classes_of(given, self._labels(stream), first.named)
-        return stream, chain([first], pieces), classes
+        return stream, chain([first], chunks), classes
 
     def _stream(
         self,
@@ -398,17 +398,16 @@ class PredictionLog:
             "as_frame": True,
         }
         try:
-            probe: Any = open_files(paths, self.target, **given, **self.options)
+            stream: Any = open_files(paths, self.target, **given, **self.options)
         except ValueError as error:
             words = str(error).replace("columns names the column ", f"{said} the column ")
             raise ValueError(words) from error
-        stream: Stream = probe
-        probe.keep_values(labels)
+        stream.keep_values(labels)
         return stream
 
-    def _pieces(self, stream: Stream) -> Iterator["Piece"]:
+    def _log_chunks(self, stream: Stream) -> Iterator["LogChunk"]:
         for chunk in stream:
-            yield Piece(
+            yield LogChunk(
                 chunk.y,
                 {name: _column(chunk.X, one) for name, one in self.predictions.items()},
                 {name: self._shares(chunk, one) for name, one in self.probabilities.items()},
@@ -442,10 +441,10 @@ class PredictionLog:
                 yield from ((f"predictions {one!r}", _column(X, one)) for one in columns)
 
 
-def piece_of(
+def chunk_of(
     y_true: ArrayLike, predictions: Any, probabilities: Any, given: Mapping[str, Any]
-) -> Piece:
-    """Arrays that a user passed, checked, as one piece; `given` are the times and weights."""
+) -> LogChunk:
+    """Arrays that a user passed, checked, as one chunk; `given` are the times and weights."""
     if hasattr(predictions, "columns"):  # a frame has a column for each model
         predictions = {name: predictions[name] for name in predictions.columns}
     labels, shares = _by_model(predictions, probabilities)
@@ -458,7 +457,7 @@ def piece_of(
         raise ValueError(f"All columns must have the same number of rows. Got {lengths}.")
     if not len(y):
         raise ValueError("y_true has no rows: there is nothing to score.")
-    return Piece(y, made, tables, meta)
+    return LogChunk(y, made, tables, meta)
 
 
 def _by_model(
@@ -494,7 +493,7 @@ def _by_model(
     return names_as_text(labels, "models"), names_as_text(shares, "models")
 
 
-def _is_regression(first: Piece, metrics: Any, classes: Any) -> bool:
+def _is_regression(first: LogChunk, metrics: Any, classes: Any) -> bool:
     """Whether these are targets: the measures say so, or some number is fractional."""
     task = task_of(metrics)
     if task is not None:
@@ -533,10 +532,10 @@ def _has_fractions(values: Floats | None) -> bool:
     return values is not None and bool((values != np.floor(values)).any())
 
 
-def classes_in(piece: Piece, given: Any) -> NDArray[Any]:
-    """Classes of a log that is one piece, see `classes_of`."""
-    parts = {f"predictions of {name!r}": one for name, one in piece.labels.items()}
-    return classes_of(given, [("y_true", piece.y), *parts.items()], piece.named)
+def classes_in(chunk: LogChunk, given: Any) -> NDArray[Any]:
+    """Classes of a log that is one chunk, see `classes_of`."""
+    parts = {f"predictions of {name!r}": one for name, one in chunk.labels.items()}
+    return classes_of(given, [("y_true", chunk.y), *parts.items()], chunk.named)
 
 
 def classes_of(given: Any, parts: Iterable[tuple[str, Any]], named: Iterable[Any]) -> NDArray[Any]:
@@ -601,7 +600,7 @@ def _column(X: Any, name: str) -> Any:
 
 
 def scored(
-    pieces: Iterable[Piece],
+    chunks: Iterable[LogChunk],
     classes: NDArray[Any] | None,
     metrics: Any,
     forgetting: Any,
@@ -612,7 +611,7 @@ def scored(
     keep_tape: bool | Literal["auto"] = True,
     tolerance: float = TOLERANCE,
 ) -> EvaluationResult:
-    """Run the measures over pieces of a log."""
+    """Run the measures over chunks of a log."""
     check_choice(view, "view", ("hindsight", "as_known"))
     check_choice(unanswered, "unanswered", ("error", "skip", "wrong"))
     if unanswered == "wrong" and classes is None:
@@ -622,12 +621,12 @@ def scored(
     measures = resolve_metrics(metrics, classes=classes)
     mechanisms = as_forgetting(forgetting)
     warn_of_calls(measures, n_rows, record_every)
-    pieces = iter(pieces)
-    first = next(pieces)
+    chunks = iter(chunks)
+    first = next(chunks)
     check_names(first, classes)
     models = first.models
     coder.needs_scores = any(one.needs in OF_SCORES for one in measures.values())
-    rows: Iterable[ScoredRows] = map(coder.rows, chain([first], pieces))
+    rows: Iterable[ScoredRows] = map(coder.rows, chain([first], chunks))
     methods = _methods(first, measures)
     if view == "as_known":
         rows = [in_order_of_labels(list(rows), coder)]
@@ -687,7 +686,7 @@ def scored(
     )
 
 
-def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
+def check_names(first: LogChunk, classes: NDArray[Any] | None) -> None:
     """Refuse probabilities by class where models are named."""
     if classes is None or first.labels or first.named:
         return
@@ -699,7 +698,7 @@ def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
         )
 
 
-def _methods(first: Piece, measures: Mapping[str, Measure]) -> list[str | None] | None:
+def _methods(first: LogChunk, measures: Mapping[str, Measure]) -> list[str | None] | None:
     needing = [name for name, one in measures.items() if one.needs in OF_SCORES]
     lacking = [name for name in first.models if name not in first.shares]
     if needing and not first.shares:

@@ -1,4 +1,4 @@
-"""Rows of a log of predictions: labels, predictions and times of a piece of it, as codes."""
+"""Rows of a log of predictions: labels, predictions and times of a chunk of it, as codes."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
@@ -27,7 +27,7 @@ _ROUNDING = 1e-4
 _MOST_IN_ORDER = 1000
 
 
-class Piece(NamedTuple):
+class LogChunk(NamedTuple):
     """Consecutive rows: labels, and predictions and probabilities by model."""
 
     y: Any
@@ -49,7 +49,7 @@ class Piece(NamedTuple):
 
 
 class Coder:
-    """Makes scored rows of the pieces of a log, in order, and counts what is missing."""
+    """Makes scored rows of the chunks of a log, in order, and counts what is missing."""
 
     def __init__(
         self,
@@ -80,16 +80,16 @@ class Coder:
         self._newest = _NewestKnown(self._space)
         self._last_arrival: NDArray[Any] | None = None
 
-    def rows(self, piece: Piece) -> ScoredRows:
-        """Return the rows of the next piece."""
-        n, first, models = len(piece.y), self.n_rows, piece.models
+    def rows(self, chunk: LogChunk) -> ScoredRows:
+        """Return the rows of the next chunk."""
+        n, first, models = len(chunk.y), self.n_rows, chunk.models
         space, dtype = self._space, self._space.dtype
-        y = space.encode(piece.y, first)
+        y = space.encode(chunk.y, first)
         tables = {
             name: _share_table(name, one, self.classes, n, first)[
                 :, slice(None) if isinstance(one, dict) else self._order
             ]
-            for name, one in piece.shares.items()
+            for name, one in chunk.shares.items()
             if self.classes is not None
         }
         answers = np.empty((len(models), n), dtype=np.int64 if dtype.kind != "f" else dtype)
@@ -97,28 +97,28 @@ class Coder:
             there = np.ones(n, dtype=bool)
             if name in tables:
                 there = np.asarray(np.isfinite(tables[name]).all(axis=1))
-            if name in piece.labels:
-                answers[k] = self._codes(name, piece.labels[name], first)
+            if name in chunk.labels:
+                answers[k] = self._codes(name, chunk.labels[name], first)
                 np.logical_and(there, is_given(answers[k]), out=there)
             else:
                 answers[k] = np.where(there, tables[name].argmax(axis=1), NO_LABEL)
-            if name in tables and not isinstance(piece.shares[name], dict):
-                self._says_label[name] = name not in piece.labels
+            if name in tables and not isinstance(chunk.shares[name], dict):
+                self._says_label[name] = name not in chunk.labels
                 self._note_order(name, tables[name], y if self._says_label[name] else answers[k])
             self._note_missing(k, name, answers[k], there, models)
         scores = None
         if tables:
             scores = np.full((len(models), n, self.n_columns), np.nan)
             for name, table in tables.items():
-                table = self._checked(name, table, first, says_label=name not in piece.labels)
+                table = self._checked(name, table, first, says_label=name not in chunk.labels)
                 scores[models.index(name)] = _scores_of(table)
-        weight = piece.meta.get("sample_weight")
+        weight = chunk.meta.get("sample_weight")
         if weight is not None:
             weight = checked_weights(weight, lambda at: f"sample_weight of row {first + at}")
         labelled = is_given(y)
         y = y.astype(dtype)
-        previous = self._take_times(piece.meta, y, labelled)
-        time = self._clock(piece.meta)
+        previous = self._take_times(chunk.meta, y, labelled)
+        time = self._clock(chunk.meta)
         self.n_rows += n
         self.n_unlabelled += n - int(np.count_nonzero(labelled))
         given = is_given(answers) & (answers != UNANSWERED)
@@ -147,7 +147,7 @@ class Coder:
                     raise ValueError(f"{said} Divide percentages by 100.")
                 raise ValueError(
                     f"{said} If they are only rounded, pass a larger tolerance=. If they are other "
-                    "scores, such as logits, pass predictions= instead."
+                    "scores, such as logits, pass predictions= instead, as to score_predictions."
                 )
             self._rounded = True
             warn(f"{said} Rows that are off by at most {self._tolerance:g} are normalised.")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skstream.core.measures.registry import task_of
 from skstream.core.result.result import EvaluationResult
-from skstream.logs._log import piece_of, scored
+from skstream.logs._log import chunk_of, scored
 from skstream.utils._labels import as_labels, encode_together
 from skstream.utils._masked import unmasked
 
@@ -41,8 +41,8 @@ def result_of_predictions(
             _check_targets(name, column)
     else:
         _, classes = encode_together(columns)
-    piece = piece_of(y_true, named, None, {"sample_weight": sample_weight})
-    return scored([piece], classes, metrics, forgetting, record_every, len(piece.y))
+    chunk = chunk_of(y_true, named, None, {"sample_weight": sample_weight})
+    return scored([chunk], classes, metrics, forgetting, record_every, len(chunk.y))
 
 
 def _refuse_probabilities(given: Any, column: str) -> None:

@@ -19,7 +19,7 @@ from skstream.core.evaluators.delayed import DelayedResult
 from skstream.core.measures.formulas import Sums
 from skstream.core.measures.measure import OF_SCORES, Measure
 from skstream.core.measures.rows import NOT_GIVEN, NOT_GIVEN_TARGET, ScoredRows
-from skstream.core.measures.running import block_length
+from skstream.core.measures.running import buffer_size
 from skstream.core.measures.scores import Scores, Values, joined_values, make_sums
 from skstream.core.measures.series import KindOf, baselines_of, columns_of_kinds, kind_of
 from skstream.core.measures.sums import SumsByKind
@@ -104,7 +104,7 @@ def groups_of(slices: Any, result: EvaluationResult, max_slices: int, n_quantile
         for name, values in _columns(slices)
     ]
     codes = np.zeros(n_rows, dtype=np.intp)
-    # Of each combination that occurs, its codes in the columns.
+    # For each combination that occurs, its codes in the columns.
     combinations = np.zeros((1, 0), dtype=np.intp)
     for column in columns:
         size = len(column.words) + 1
@@ -330,8 +330,8 @@ LEAST_OF_OTHERS = 5 * N_BLOCKS
 #: Shares of rows, whose intervals are those of shares.
 _SHARES = ("accuracy", "error")
 _MOST_SCORES = 1 << 22
-# Of rows that are in none of the blocks.
-_NO_BLOCK = -1
+#: Number for rows that are in none of the blocks.
+NO_BLOCK = -1
 
 
 class Estimate(NamedTuple):
@@ -363,7 +363,7 @@ class Estimate(NamedTuple):
         """Ends of the interval, NaN where there is none; of no measure: of a difference."""
         t, value = float(stats.t.ppf(1 - alpha / 2, N_BLOCKS - 1)), self.value
         if measure is not None and measure.name in _SHARES and self.n_rows:
-            error = _standard_error(self.left) if self.n_rows >= LEAST_ROWS else np.nan
+            error = standard_error(self.left) if self.n_rows >= LEAST_ROWS else np.nan
             # As many independent rows as would have this error, but no more than there are.
             spread = value * (1 - value)
             n = min(self.n_equal, spread / error**2) if error > 0 and spread > 0 else self.n_equal
@@ -373,12 +373,12 @@ class Estimate(NamedTuple):
         left = _without_bounds(np.append(self.left, value), *bounds)
         if self.n_rows < LEAST_OF_OTHERS or not np.isfinite(left).all():
             return np.nan, np.nan
-        reach = t * _standard_error(left[:-1])
+        reach = t * standard_error(left[:-1])
         low, high = _with_bounds(left[-1] + np.array([-reach, reach]), *bounds).tolist()
         return low, high
 
 
-def _standard_error(left: Floats) -> float:
+def standard_error(left: Floats) -> float:
     """Jackknife, in which errors may depend on each other within a block; NaN: unknown."""
     if not np.isfinite(left).all():
         return np.nan
@@ -452,7 +452,7 @@ class Lines:
             self.known &= np.asarray(tape.weight) > 0
         n_classes = 0 if tape.classes is None else len(tape.classes)
         # The blocks of rows are those of one pass over a stream.
-        self.size = block_length(mechanisms.values())
+        self.size = buffer_size(mechanisms.values())
         if any(one is not None for one in self.scores):
             self.size = min(self.size, max(1024, _MOST_SCORES // max(1, n_classes)))
         needs = baselines_of(frozenset().union(*(one.series for one in measures.values())))
@@ -529,9 +529,9 @@ class Lines:
         (measure,) = self.measures.values()
         if n:
             blocks = np.maximum(np.cumsum(in_any) - 1, 0) * N_BLOCKS // n
-            without = self._without_each_sum if is_additive(measure) else self._without_each
+            without = self._without_each_sum if is_additive(measure) else self.without_each
             if reads_all_labels(measure):
-                among = np.full(len(self.y), _NO_BLOCK)
+                among = np.full(len(self.y), NO_BLOCK)
                 among[rows] = blocks
                 table = without(np.arange(len(self.y)), among)
             else:
@@ -551,7 +551,7 @@ class Lines:
             found[model] = Estimate(float(means[-1]), means[:-1], n_rows, n_equal)
         return found
 
-    def _without_each(self, rows: Integers, blocks: Integers) -> Floats:
+    def without_each(self, rows: Integers, blocks: Integers) -> Floats:
         """Values of all lines without one block after the other, and of all blocks."""
         ends, n_values = np.array([len(rows)]), N_BLOCKS + 1
         values = self._read(rows, ends, ends, blocks, range(n_values))
@@ -612,20 +612,20 @@ class Lines:
             values: Values = []
             for start in range(0, len(rows), self.size):
                 part = slice(start, start + self.size)
-                piece = self._piece(rows[part], lines)
+                some = self._some_rows(rows[part], lines)
                 if blocks is not None:
-                    piece = self._asked(piece, blocks[part], apart)
+                    some = self._asked(some, blocks[part], apart)
                 if self.majorities:
                     both = self.majorities[batch[0]]
-                    piece.majority, piece.inclusive = (one[rows[part]] for one in both)
-                first, last = np.searchsorted(ends, [start, start + len(piece)], side="right")
+                    some.majority, some.inclusive = (one[rows[part]] for one in both)
+                first, last = np.searchsorted(ends, [start, start + len(some)], side="right")
                 here = slice(first, last)
-                more = running.advance(piece, ends[here] - start, n_seen[here])
+                more = running.advance(some, ends[here] - start, n_seen[here])
                 values = joined_values(values, more)
             found += values
         return found
 
-    def _piece(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:
+    def _some_rows(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:
         """Some rows with the answers of some lines."""
         lanes = list(self.lanes.values())
         scores = None
@@ -643,7 +643,7 @@ class Lines:
 
     def _asked(self, rows: ScoredRows, blocks: Integers, apart: Sequence[int]) -> ScoredRows:
         """Repeat every line for each block that its models were not asked about."""
-        left_out = (blocks == np.array(apart)[:, np.newaxis]) | (blocks == _NO_BLOCK)
+        left_out = (blocks == np.array(apart)[:, np.newaxis]) | (blocks == NO_BLOCK)
         nothing = rows.answers.dtype.type(LabelSpace(self.tape.classes).nothing)
         answers = np.where(left_out, nothing, rows.answers[:, np.newaxis])
         scores = None if rows.scores is None else np.repeat(rows.scores, len(apart), axis=0)

@@ -219,8 +219,8 @@ class SliceScores:
     ----------
     results : mapping of str to EvaluationResult
         By group, an ordinary result. Its checkpoints are rows of the stream; its tape has all rows,
-        with answers in those of the group alone. Costs and alarms are those of all rows, and left
-        out; the answers are copied whenever a result is taken.
+        but predictions only in rows of the group. Costs and alarms, which are those of all rows,
+        are left out; the predictions are copied whenever a result is taken.
     overall : EvaluationResult
         The same scores of all rows.
     n_rows : dict of str to int
@@ -382,9 +382,9 @@ class SliceScores:
         if not better:
             raise ValueError(
                 f"No group has an interval of {metric} of '{model}': all have fewer than "
-                f"{LEAST_ROWS} rows ({LEAST_OF_OTHERS} but for accuracy and error), the model "
-                "failed, or without some of their rows the measure is undefined or at a bound, or "
-                "the same without any of them."
+                f"{LEAST_ROWS} rows ({LEAST_OF_OTHERS} for measures other than accuracy and error),"
+                " or the model failed, or leaving out some of their rows makes the measure "
+                "undefined, takes it to a bound or never changes it."
             )
         name = min(better, key=lambda one: better[one])
         low, high = ends[name]
@@ -465,7 +465,7 @@ class SliceScores:
     def __str__(self) -> str:
         whole, metric = self.overall, self.overall.metric_names[0]
         models, n_all = whole.model_names, sum(self.n_rows.values())
-        # Of several models the first measure, of one all of them.
+        # Several models: their first measure. One model: all its measures.
         cells = [(models[0], name) for name in whole.metric_names]
         first = whole.forgetting_names[0]
         scored = scored_with(whole, first) or "scores of all rows"
@@ -529,7 +529,7 @@ class SliceScores:
         return 1 if higher_is_better(metric, self.overall.measures[metric]) else -1
 
     def _value(self, name: str, model: str, metric: str, forgetting: str | None = None) -> float:
-        one: EvaluationResult = pick(self.results.bare, name, "slice")
+        one = pick(self.results.bare, name, "slice")
         return final_value(one.curve(model, metric, forgetting=forgetting))
 
     def _lines(self, measures: dict[str, Measure]) -> "Lines":
@@ -639,6 +639,7 @@ def _check_same(result: EvaluationResult, overall: EvaluationResult) -> None:
         ]
         if not np.isclose(pair[0], pair[1], rtol=1e-6, atol=1e-9, equal_nan=True):
             raise ValueError(
-                f"Measure {metric!r} of '{model}' is {pair[0]:.6g} in the result and, computed by "
-                f"its name, {pair[1]:.6g}: is it your own? Pass metrics=."
+                f"Measure {metric!r} of '{model}' is {pair[0]:.6g} in the result, but "
+                f"{pair[1]:.6g} if computed by its name. If it is a measure of your own, pass "
+                "metrics=."
             )

@@ -243,7 +243,7 @@ class ExpectedCosts(Column):
         if scores.shape[1] == 1 and len(costs) == 2:
             scores = np.column_stack((1.0 - scores[:, 0], scores[:, 0]))
         expected = scores @ costs
-        # Of equal ones the last, as where a probability is at the threshold.
+        # Ties go to the last decision, as for a probability at the threshold.
         decided = expected.shape[1] - 1 - expected[:, ::-1].argmin(axis=1)
         return (costs[rows.y, decided],), state
 

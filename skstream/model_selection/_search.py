@@ -1,7 +1,6 @@
 """A search along a stream, and what it reports."""
 
 from collections.abc import Callable
-from copy import copy
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -16,6 +15,7 @@ from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from skstream._meta import with_tags_of
 from skstream.base import (
     Method,
     check_can_learn,
@@ -27,12 +27,11 @@ from skstream.base import (
 )
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, known_classes, refuse_unknown
 from skstream.core.evaluators.prequential import PrequentialEvaluator
-from skstream.core.measures.rows import ScoredRows
-from skstream.core.measures.running import RunningMeasures
 from skstream.core.result.result import EvaluationResult, assemble
 from skstream.core.rows.stream import as_drifts
 from skstream.core.run.checkpoint import save_checkpoint
 from skstream.forgetting import Cumulative
+from skstream.logs._slice_rows import N_BLOCKS, NO_BLOCK, Lines, standard_error
 from skstream.metrics import Measure
 from skstream.model_selection._search_plan import (
     Candidates,
@@ -51,15 +50,12 @@ from skstream.stats._report import plural
 from skstream.streams import Drift
 from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable, content
-from skstream.utils._labels import LabelSpace, is_given
 from skstream.utils._tables import aligned
 from skstream.utils._validation import as_learner, tags_of
 from skstream.utils._warnings import warn
 
 P = ParamSpec("P")
-#: Blocks of rows, each of which is left out once.
-N_BLOCKS = 20
-#: What to pass in the place of parameters of other searches, and of evaluators.
+#: What to pass in place of parameters of other searches, and of evaluators.
 _ELSEWHERE = {
     **{
         name: f"evaluator=PrequentialEvaluator({name}={{!r}})"
@@ -74,7 +70,7 @@ _ELSEWHERE = {
 def _checked(
     init: Callable[Concatenate[Any, P], None],
 ) -> Callable[Concatenate[Any, P], None]:
-    """Let an initializer say what to pass in the place of a parameter that it does not have."""
+    """Let an initializer say what to pass in place of a parameter that it does not have."""
 
     @wraps(init)
     def checked(self: Any, *args: P.args, **named: P.kwargs) -> None:
@@ -91,40 +87,24 @@ def jackknife(result: EvaluationResult, metric: str, measure: Measure) -> Interv
     """
     (name,) = result.model_names
     score = result.scores[name][metric]
-    tape = result.tape
-    if tape is None:
+    if result.tape is None:
         return Interval.none(
             "it needs the predictions; keep them with run=RunOptions(keep_tape=True)"
         )
-    y, answers = np.asarray(tape.y), np.asarray(tape.answers[name][0])
-    weight = None if tape.weight is None else np.asarray(tape.weight)
-    scored = is_given(y) & is_given(answers)
-    if weight is not None:
-        scored &= weight > 0
-    rows = np.flatnonzero(scored)
+    lines = Lines(result, {metric: measure}, {"": Cumulative()}, None)
+    every = np.arange(len(lines.y))
+    rows = np.flatnonzero(lines.scored(every)[name])
     if len(rows) < 2 * N_BLOCKS:
         return Interval.none(f"fewer than {2 * N_BLOCKS} rows were scored after the tuning rows")
-    table = np.repeat(answers[np.newaxis], N_BLOCKS, axis=0)
-    for line, block in zip(table, np.array_split(rows, N_BLOCKS), strict=True):
-        line[block] = LabelSpace(tape.classes).nothing
-    scores, method = tape.scores.get(name), tape.methods.get(name)
-    if scores is not None:
-        scores = np.broadcast_to(np.asarray(scores[0]), (N_BLOCKS, *scores[0].shape))
-    running = RunningMeasures(
-        {metric: measure},
-        {"": Cumulative()},
-        classes=tape.classes,
-        n_models=N_BLOCKS,
-        methods=None if scores is None else [method] * N_BLOCKS,
-    )
-    running.read(ScoredRows(y, table, weight, scores=scores))
-    values = np.asarray(running.final()[""][metric])
+    blocks = np.full(len(every), NO_BLOCK)
+    for number, block in enumerate(np.array_split(rows, N_BLOCKS)):
+        blocks[block] = number
+    values = lines.without_each(every, blocks)[0, :-1]
     if not (np.isfinite(values).all() and np.isfinite(score)):
         return Interval.none("the measure is undefined without some of the rows")
-    spread = float(np.sum((values - values.mean()) ** 2))
-    if not spread:
+    error = standard_error(values)
+    if np.isnan(error):
         return Interval.none("all blocks of rows have the same score, so there is no spread")
-    error = np.sqrt((N_BLOCKS - 1) / N_BLOCKS * spread)
     half = float(stats.t.ppf(1 - ALPHA / 2, N_BLOCKS - 1) * error)
     low, high = measure.bounds
     return Interval(
@@ -789,7 +769,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @_best_has("score")
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score of the best model as its own ``score`` gives it, of rows that are not learnt.
+        """Score of the best model by its own ``score``; the rows are not used for training.
 
         Parameters
         ----------
@@ -836,12 +816,4 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         return Path(path)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = tags_of(as_learner(self.estimator))
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = copy(inner.classifier_tags)
-        tags.regressor_tags = copy(inner.regressor_tags)
-        tags.target_tags = copy(inner.target_tags)
-        tags.input_tags = copy(inner.input_tags)
-        tags.non_deterministic = inner.non_deterministic
-        return tags
+        return with_tags_of(tags_of(as_learner(self.estimator)), super().__sklearn_tags__())

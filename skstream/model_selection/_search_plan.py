@@ -573,11 +573,7 @@ def evaluate(search: Any, plan: Plan, stream: Stream, keep: Keep) -> None:
     run = _chosen_by_workers(search, plan, stream, groups)
     keep(run)
     if plan.rules.tuning is not None:  # after the rows it has read
-        plan.execution(search, partial(_begun, run), stream, keep).in_one_pass(header)
-
-
-def _begun(run: SearchRun, models: Any) -> SearchRun:
-    return run
+        plan.execution(search, lambda _: run, stream, keep).in_one_pass(header)
 
 
 def _chosen_by_workers(search: Any, plan: Plan, stream: Stream, groups: Any) -> SearchRun:
@@ -602,7 +598,6 @@ def _chosen_by_workers(search: Any, plan: Plan, stream: Stream, groups: Any) -> 
     best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
     if best.failure is not None:
         raise all_failed(len(tuned.lanes), best.failure)
-    run: SearchRun
     run = next(one.run for one in finished if any(lane.name == best.name for lane in one.lanes))
     run.leave_group().choose(tuned)
     return run

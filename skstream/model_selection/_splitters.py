@@ -105,11 +105,11 @@ def _check_order(taken: np.ndarray, n_rows: int) -> None:
         )
 
 
-# Of candidates for parts that hold rows; they take a gigabyte.
+# Most candidates for parts that hold rows; they take a gigabyte.
 _MOST_PARTS = 40_000_000
-# Of the usual distance between rows: far more than rounding, far less than between any two rows.
+# Share of the usual distance between rows: far above rounding, far below any distance.
 _TOLERANCE = 1e-9
-# Of the usual distance, which itself is only known as well as times are written.
+# Share of the usual distance, which is only as precise as the times.
 _OF_END = 0.01
 
 

@@ -395,7 +395,7 @@ class StreamPipeline(Pipeline):
                 raise TypeError(
                     f"Every step must be a pair of a name and an estimator. Got {step!r}."
                 )
-        # Else parameters of steps could not be told apart by their names.
+        # Otherwise two steps would have parameters of the same name.
         names = [name for name, _ in self.steps]
         repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:

@@ -58,14 +58,14 @@ def title_words(
     return f"{named}, {forgetting_words(mechanism or forgetting)}"
 
 
-def wrap_name(name: str) -> list[str]:
+def wrap_name(name: str, longest: int = LONGEST_LINE) -> list[str]:
     """Break a long name into lines: before a bracket, or after a space or one of ``, _ -``."""
     lines = [""]
-    bracket = rf"\([^()]{{0,{LONGEST_LINE - 2}}}\)"  # kept together where it fits into a line
+    bracket = rf"\([^()]{{0,{longest - 2}}}\)"  # kept together where it fits into a line
     for part in re.findall(rf"{bracket}[\s,_-]*|\(?[^\s(,_-]*[\s,_-]*", name):
-        pieces = [part[i : i + LONGEST_LINE] for i in range(0, len(part), LONGEST_LINE)]
+        pieces = [part[i : i + longest] for i in range(0, len(part), longest)]
         for piece in pieces:
-            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > LONGEST_LINE:
+            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > longest:
                 lines.append("")
             lines[-1] += piece
     return [line.rstrip() for line in lines]

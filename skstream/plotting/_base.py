@@ -1,14 +1,15 @@
 """What all displays share: the protocol, the way they are drawn, and the artists they keep."""
 
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 import numpy as np
 
 from skstream.plotting._axes import (
+    LONGEST_LINE,
     OVER_EDGE,
     Styles,
     clip_above,
@@ -27,80 +28,12 @@ MOST_LINES_IN_LEGEND = 7
 MOST_ROWS_IN_LEGEND = 24
 #: With more points matplotlib needs seconds to find a free place for a legend.
 MOST_POINTS_TO_SEARCH = 50_000
-#: Of the height of the user's axes, a legend above the lines takes at most this share.
+#: Largest share of the height of the user's axes for a legend above the lines.
 MOST_OF_LEGEND = 0.5
 SMALL_LINE = 16  # characters in the legend of a small panel
 
 #: What `legend=` takes; documented at `BaseDisplay.plot`.
 LegendChoice = str | bool | Mapping[str, Any] | None
-
-
-@runtime_checkable
-class Display(Protocol):
-    """What every display offers; ``isinstance`` checks that the methods are there.
-
-    A drawn display also keeps its artists: ``ax_`` and ``figure_``, and ``lines_``, a dict of
-    matplotlib lines by name.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skstream.plotting import PrequentialDisplay
-    >>> from skstream.plotting._base import Display
-    >>> display = PrequentialDisplay(
-    ...     checkpoints=np.array([10, 20]),
-    ...     curves={"sgd": np.array([[0.5], [0.6]])},
-    ...     metric="accuracy",
-    ...     forgetting="cumulative",
-    ... )
-    >>> isinstance(display, Display)
-    True
-    """
-
-    @classmethod
-    def from_result(cls, *args: Any, **options: Any) -> Self:
-        """Plot a result.
-
-        Parameters
-        ----------
-        *args
-            The result, and what is to be shown of it.
-        **options
-            What is to be shown, and options of `plot`.
-
-        Returns
-        -------
-        display : Display
-            The display, drawn.
-        """
-        ...
-
-    def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **options
-            How it is to be drawn, such as properties of all lines.
-
-        Returns
-        -------
-        self : Display
-            With `ax_`, `figure_` and `lines_`.
-        """
-        ...
-
-    def to_frame(self) -> Any:
-        """Return the data of the plot.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            One row per value.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -291,8 +224,11 @@ class Canvas:
             for n_columns in range(len(entries), 0, -1):
                 made = make(ax.figure, **below, ncols=n_columns, **small_text)
                 if n_columns == 1 or made.get_window_extent().width <= ax.figure.bbox.width:
-                    return made
+                    break
                 made.remove()
+            # The layout asks at every drawing: the figure may be narrower by then.
+            made.get_tightbbox = partial(_narrowed, made, list(entries))
+            return made
         if place == "inside" or (place in ("auto", "ends") and not self.own):
             n_points = sum(len(line.get_xdata()) for line in lines.values())
             free = corner if n_points <= MOST_POINTS_TO_SEARCH else "upper right"
@@ -327,6 +263,18 @@ class Canvas:
         self.top -= height
         clip_above(ax, lines.values(), self.top)
         return legend
+
+
+def _narrowed(legend: Any, names: Sequence[str], renderer: Any = None) -> Any:
+    """Break the names in a legend until it fits into its figure; return its extent."""
+    extent = None
+    for width in range(LONGEST_LINE, 7, -1):
+        for text, name in zip(legend.get_texts(), names, strict=True):
+            text.set_text("\n".join(wrap_name(name, width)))
+        extent = legend.get_window_extent(renderer)
+        if extent.width <= legend.figure.bbox.width:
+            break
+    return extent
 
 
 def _covers(legend: Any, ax: Any) -> bool:

@@ -242,7 +242,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         -------
         display : BinnedPerformanceDisplay
             The display, drawn over the share of the wait that has passed. The first and the
-            last answers, which do not depend on the number of bins, are left out.
+            last predictions, which do not depend on the number of bins, are left out.
 
         Raises
         ------
@@ -377,7 +377,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             ax.yaxis.set_major_formatter("{x:,.6g}")
             if len(rows):
                 canvas.widen_limits(ax, "x", 0.0, float(rows[-1]))
-            ax.set_ylabel("answers")
+            ax.set_ylabel("predictions")
             if not together:
                 give_title(ax, words)
         count_rows_along(canvas.axes[-1], "labelled rows")

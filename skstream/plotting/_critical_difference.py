@@ -217,7 +217,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
         result = self.result
         verdict = "the models differ" if result.pvalue < result.alpha else "no difference shown"
         p = "p < 0.0001" if result.pvalue < 1e-4 else f"p = {result.pvalue:.2g}"
-        bars = "Bars join models that are not told apart" if result.groups else "All pairs differ"
+        bars = "Bars: no significant difference" if result.groups else "All pairs differ"
         lines = [
             f"Friedman test (Iman-Davenport): {p}, {verdict}.",
             f"{bars} (Nemenyi, alpha = {result.alpha:g}).",

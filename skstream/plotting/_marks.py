@@ -37,7 +37,7 @@ KINDS: dict[str, tuple[str, float, dict[str, float]]] = {
     "alarms": ("alarm", 0.84, {"linewidth": 1.1, "alpha": 0.9}),
 }
 RAIL = {"linewidth": 0.7, "alpha": 0.6, "zorder": 0.5}
-#: Of the invisible points that a legend does not cover: more than a curve has in a corner.
+#: Invisible points that a legend does not cover: more than a curve has in a corner.
 POINTS_ACROSS, POINTS_UP = 400, 5
 #: Name of the lane of refits.
 REFITS = "refits"

@@ -223,8 +223,8 @@ def contents_in(
 ) -> tuple[list[str], dict[str, Any]]:
     """Return the models to show, and the constructor arguments that are not curves.
 
-    Of too many to tell apart, where the user named none: the best ones by their last value, as many
-    as there are colours, and the baselines.
+    If there are more models than colours and the user named none: the best ones by their last
+    value, as many as there are colours, and the baselines.
     """
     metric, forgetting, arguments = names_in(result, metric, forgetting)
     naive = result.details.baselines

@@ -184,7 +184,7 @@ class PrequentialDisplay(MeasureDisplay):
         y_true : array-like of shape (n_rows,)
             True labels or targets, in stream order.
         y_pred : array-like of shape (n_rows,) or dict of str to array-like
-            Predictions of a model, or of several by name, each made before its row was learnt.
+            Predictions of a model, or of several by name, each made before training on its row.
         metric : str or callable, default=None
             Measure; None: accuracy, for targets mae. One of regression says that labels and
             predictions are targets, one of classification that they are labels; where it says

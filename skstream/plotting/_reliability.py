@@ -9,12 +9,11 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_consistent_length
 
-from skstream.core.engine.answers import TOLERANCE
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import Names, bin_meant, chosen, number
 from skstream.core.run.tape import tape_of
+from skstream.logs._log import score_predictions
 from skstream.plotting._axes import (
     BASELINE_COLOR,
     give_title,
@@ -26,7 +25,7 @@ from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._measure import baselines_in, contents_in
 from skstream.stats._pairs import wilson
 from skstream.utils._choices import check_choice, check_count, is_integer, is_real
-from skstream.utils._labels import LabelSpace, as_labels, distinct_labels, listed, ordered_classes
+from skstream.utils._labels import as_labels, listed
 from skstream.utils._warnings import warn
 
 PANEL_INCHES, LONE_INCHES = (2.9, 3.3), (6.4, 5.2)
@@ -243,7 +242,7 @@ class ReliabilityDisplay(BaseDisplay):
         fold : int, default=None
             Fold; None: the first of the result.
         bin : int, default=None
-            Bin with delayed labels; None: the last of the result, whose answers were given when
+            Bin with delayed labels; None: the last of the result, with the predictions made when
             the label came, or the one selected.
         **options
             Options of `plot`: `ax` (one per stretch), `legend`, `styles` by model, and properties
@@ -303,7 +302,8 @@ class ReliabilityDisplay(BaseDisplay):
         label, n_panels, n_bins, strategy, level
             As in `from_result`.
         **options
-            Options of `plot`.
+            `tolerance` and `unanswered` of `score_predictions`, which reads the probabilities; and
+            options of `plot`.
 
         Returns
         -------
@@ -315,7 +315,14 @@ class ReliabilityDisplay(BaseDisplay):
         ValueError
             If lengths differ, or something is no probability.
         """
-        found = events_of_predictions(y_true, y_prob, classes, sample_weight, label)
+        named = y_prob if isinstance(y_prob, Mapping) else {"model": y_prob}
+        given: dict[str, Any] = {"classes": classes, "sample_weight": sample_weight}
+        given |= {one: options.pop(one) for one in ("tolerance", "unanswered") if one in options}
+        result = score_predictions(y_true, probabilities=named, metrics="brier", **given)
+        ordered = [] if classes is None else as_labels(classes).tolist()
+        if label is None and len(ordered) == 2:
+            label = ordered[1]  # of those given; a result has them sorted
+        found = events_of_result(result, None, label, None, None, None)
         return cls._of(*found, n_panels, n_bins, strategy, level).plot(**options)
 
     @classmethod
@@ -482,55 +489,6 @@ def events_of_result(
         title = f"{name} (failed)" if name in failed else name
         events[title] = _events(y, scores[part], np.where(asked, weight, 0.0), event, start)
     return events, words, (start, stop)
-
-
-def events_of_predictions(
-    y_true: ArrayLike,
-    y_score: ArrayLike | Mapping[str, ArrayLike],
-    classes: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    label: Any,
-) -> tuple[dict[str, Events], str, tuple[int, int]]:
-    """Return the events of scores that were given elsewhere; see `events_of_result`."""
-    labels = as_labels(y_true, "y_true")
-    known = distinct_labels(labels, "y_true") if classes is None else ordered_classes(classes)
-    order = np.argsort(known)
-    codes = LabelSpace(known[order]).encode_answers(labels)
-    if (codes < 0).any():
-        row = int((codes < 0).argmax())
-        raise ValueError(f"y_true has {labels[row]!r} in row {row}, which is not among classes=.")
-    codes = order[codes]
-    weight = np.ones(len(codes))
-    if sample_weight is not None:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    event, words = _event(known, label)
-    named = y_score if isinstance(y_score, Mapping) else {"model": y_score}
-    events = {}
-    for name, given in named.items():
-        scores = np.asarray(given, dtype=np.float64)
-        scores = scores[:, np.newaxis] if scores.ndim == 1 else scores
-        check_consistent_length(labels, scores, weight)
-        if scores.shape[1] == 1 and len(known) == 2:
-            scores = np.column_stack([1.0 - scores, scores])
-        if scores.shape[1] != len(known):
-            raise ValueError(
-                f"y_score of '{name}' has {scores.shape[1]} columns, but there are {len(known)} "
-                f"classes, {listed(known.tolist())}. Pass one column per class, in this order; or "
-                "classes=, if labels are missing in y_true."
-            )
-        off = np.nan_to_num(np.maximum(-scores, scores - 1.0))
-        bad = ~np.isfinite(scores) | (off > TOLERANCE)
-        if bad.any():
-            row = int(bad.any(axis=1).argmax())
-            raise ValueError(
-                f"y_score of '{name}' holds {scores[row].tolist()} in row {row}; expected "
-                "probabilities in [0, 1]."
-            )
-        if np.max(off, initial=0.0) > 0.0:
-            warn(f"y_score of '{name}' is outside [0, 1] by at most {TOLERANCE}, and is clipped.")
-            scores = np.clip(scores, 0.0, 1.0)
-        events[name] = _events(codes, scores, weight, event)
-    return events, words, (0, len(codes))
 
 
 def _with_probabilities(

@@ -174,7 +174,7 @@ N_INTEGRALS = 101
 N_POINTS = 4096
 #: Rows between which the paths of the centers are drawn straight.
 N_STEPS = 201
-#: Of a longer stream, rows are made one by one.
+#: The rows of a longer stream are made one by one.
 MOST_MADE = 100_000
 #: Rows on both sides of a frame of the film that are shown in it.
 AROUND = 60
@@ -251,7 +251,7 @@ class TestbedDisplay(BaseDisplay):
         if getattr(self, needed) is None:
             made = "from_result" if needed == "errors" else "from_stream"
             raise ValueError(
-                f"There is nothing to plot: kind={self.kind!r} needs {needed}, as {made} gives it."
+                f"There is nothing to plot: kind={self.kind!r} needs {needed}, which {made} gives."
             )
 
     @classmethod
@@ -425,7 +425,7 @@ class TestbedDisplay(BaseDisplay):
                 else:
                     ax.autoscale_view()
                 ax.set_aspect("equal", adjustable="box" if in_frames else "datalim")
-            words = "Components at some rows: the fuller the colour, the higher the prior"
+            words = "Components at some rows: the stronger the colour, the higher the prior"
             give_title(ax, f"row {row:,.0f}" if in_frames else words)
         classes = {
             f"class {label}": patch_key(color=mixture.color_of(label), alpha=0.6)

@@ -413,7 +413,7 @@ def _moment(value: Any, utc: bool = False) -> int:
     if utc and isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(UTC)
     if isinstance(value, date):
-        # Of pandas' timestamps, too: what is smaller than a microsecond is left out.
+        # Digits below a microsecond are left out, also those of pandas' timestamps.
         clock = value.time() if isinstance(value, datetime) else time()
         value = np.datetime64(datetime.combine(value, clock), "us")
     elif isinstance(value, Real) and not isinstance(value, bool):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from skstream.pipeline._values_by_version import Value, VersionedArray
 from skstream.streams._values import is_missing
+from skstream.utils._running_sums import sorted_stably
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -270,23 +271,18 @@ class History(Value):
     ) -> tuple[Past, Floats, Places]:
         """Return what the rows see, the last rows of every key learnt, and where they belong."""
         depth, n, n_asked = self._depth, len(values), len(stamp)
-        # Learns and asks in their order, then sorted by stay. Stay and number packed into one
-        # number are sorted faster than by a stable argsort.
+        # Learns and asks in their order, then sorted by stay.
         learns = np.arange(n) + np.searchsorted(stamp, np.arange(n), side="right")
         asks = np.arange(n_asked) + stamp
-        bits = max((n + n_asked).bit_length(), 1)
-        packed = np.empty(n + n_asked, dtype=np.int64)
-        packed[learns], packed[asks] = found.learnt, found.asked
-        packed <<= bits
-        packed |= np.arange(len(packed))
-        packed.sort()
-        stay, event = packed >> bits, packed & ((1 << bits) - 1)
-        is_learn = np.zeros(len(packed), dtype=np.intp)
+        stay_of = np.empty(n + n_asked, dtype=np.int64)
+        stay_of[learns], stay_of[asks] = found.learnt, found.asked
+        stay, event = sorted_stably(stay_of)
+        is_learn = np.zeros(len(stay), dtype=np.intp)
         is_learn[learns] = 1
         n_learns = is_learn[event].cumsum()
         is_first = np.diff(stay, prepend=-2) != 0
         stays = stay[is_first]
-        # Of each stay the rows before come first, then those of the block.
+        # In each stay, earlier rows come first, then those of the block.
         place = n_learns - is_learn[event] + is_first.cumsum() * depth
         rows = np.empty((values.shape[1], n + len(stays) * depth))
         first = place[is_first]

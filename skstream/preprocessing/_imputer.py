@@ -279,7 +279,7 @@ class StreamImputer(StreamTransformer):
 
 
 def _without_na(X: Any) -> Any:
-    """Columns of objects with NaN in the place of pandas' NA, which is not a number."""
+    """Columns of objects with NaN in place of pandas' NA, which is not a number."""
     if not hasattr(X, "iloc") or all(dtype.kind != "O" for dtype in X.dtypes):
         return X
     values = X.to_numpy(dtype=object, copy=True)

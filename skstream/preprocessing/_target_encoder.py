@@ -25,7 +25,7 @@ from skstream.preprocessing._categories import (
     encode_all,
 )
 from skstream.streams._values import Factorized, first_of_no_number
-from skstream.utils._running_sums import Floats, Integers, running_sums
+from skstream.utils._running_sums import Floats, Integers, running_sums, sorted_stably
 from skstream.utils._sklearn import (
     Interval,
     StrOptions,
@@ -53,11 +53,7 @@ class Groups:
 
     def __init__(self, at: Integers):
         n = len(at)
-        # Sorting column and position packed into one number is faster than a stable argsort.
-        bits = max(n.bit_length(), 1)
-        keys = (at.astype(np.int64) << bits) | np.arange(n)
-        keys.sort()
-        column, order = keys >> bits, keys & ((1 << bits) - 1)
+        column, order = sorted_stably(at)
         first = np.flatnonzero(np.diff(column, prepend=-1))
         self.columns = column[first]
         size = np.diff(first, append=n)

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skstream import stats
+from skstream.core.result.result import EvaluationResult
 from skstream.reports._compare import ScoresAtCheckpoint
 from skstream.reports._report import (
     different_rows,
@@ -19,9 +20,6 @@ from skstream.reports._report import (
 from skstream.reports._row_tests import row_loss
 from skstream.stats._checks import check_alpha
 from skstream.utils._tables import listed
-
-if TYPE_CHECKING:
-    from skstream.core.result.result import EvaluationResult
 
 #: What the tables call a naive baseline.
 NAIVE = "naive guess"
@@ -50,7 +48,7 @@ class Answer:
 
 @dataclass(kw_only=True)
 class _Tested:
-    """Which models the best one was told apart from; each other model is in one of four.
+    """From which models the best one differs significantly; each other model is in one of four.
 
     `worse` and `better` than it was shown, `open` neither, `untested` for the reason given.
     """
@@ -66,12 +64,12 @@ class _Tested:
     statements: list[str] = field(default_factory=list)
 
 
-def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
+def answer(result: EvaluationResult, alpha: float = 0.05) -> Answer:
     """Say which model has the best score by the first measure, and what tests show about it.
 
     The best one is chosen by the scores that are tested. So each test is one of all pairs of models
     (for one fold the level is divided by their number, over folds it is Holm's correction), as in
-    `skstream.stats.compare_with_best`. With delayed labels the answers of the first bin are
+    `skstream.stats.compare_with_best`. With delayed labels the predictions of the first bin are
     compared, those at arrival. Rows are compared by their losses, which may not be what
     the measure is about; then the sentences say it.
 
@@ -125,7 +123,7 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
     return Answer(headline=headline, details=[*details, *without], tests=tested.statements)
 
 
-def _ranked(result: "EvaluationResult", is_higher: bool | None) -> list[str]:
+def _ranked(result: EvaluationResult, is_higher: bool | None) -> list[str]:
     """Models from good to bad; those that failed or have no score are left out."""
     metric, scores = result.metric_names[0], result.scores
     whole = [
@@ -136,7 +134,7 @@ def _ranked(result: "EvaluationResult", is_higher: bool | None) -> list[str]:
     return sorted(whole, key=lambda name: scores[name][metric], reverse=bool(is_higher))
 
 
-def _without_score(result: "EvaluationResult", ranked: Sequence[str]) -> list[str]:
+def _without_score(result: EvaluationResult, ranked: Sequence[str]) -> list[str]:
     """Name the models that are not compared."""
     others = [name for name in result.model_names if name not in ranked]
     failed = [name for name in others if name in result.failures]
@@ -154,7 +152,7 @@ class _Standing:
     """Models from good to bad, and their scores."""
 
     def __init__(
-        self, result: "EvaluationResult", is_higher: bool, ranked: list[str], naive: list[str]
+        self, result: EvaluationResult, is_higher: bool, ranked: list[str], naive: list[str]
     ) -> None:
         self.result, self.ranked, self.naive = result, ranked, naive
         self.metric = result.metric_names[0]
@@ -228,7 +226,7 @@ class _Standing:
         sentences = [self.direction]
         if guess is not None and guess not in self.equal:
             sentences.append(
-                f"The best {NAIVE}, {guess}, has {self._shown(guess)}: that of {best} is "
+                f"The best {NAIVE}, {guess}, has {self._shown(guess)}; {best} is "
                 f"{self._gap(guess)} {self.more}."
             )
         models = [name for name in behind if name not in self.naive]
@@ -256,7 +254,7 @@ class _Standing:
             for name in result.metric_names
             if result.measures[name].baseline_is_zero
         ]
-        of_zero = f" A {NAIVE} has 0 in {_names(zeros)}." if zeros else ""
+        of_zero = f" A {NAIVE} scores 0 in {_names(zeros)}." if zeros else ""
         return [
             f"No {NAIVE} is among the models with a score, so there is little to compare {best} "
             f"with: evaluate one of skstream.baselines, too.{of_zero}"
@@ -273,14 +271,14 @@ class _Standing:
         return f"{gap:.4f}" if gap >= 5e-5 else "less than 0.0001"
 
 
-def _tested(result: "EvaluationResult", ranked: Sequence[str], alpha: float) -> _Tested:
+def _tested(result: EvaluationResult, ranked: Sequence[str], alpha: float) -> _Tested:
     """Test the best model against each other one, as one of all pairs."""
     if result.n_folds > 1:
         return _tested_over_folds(result, ranked, alpha)
     return _tested_over_rows(result, ranked, alpha)
 
 
-def _tested_over_folds(result: "EvaluationResult", ranked: Sequence[str], alpha: float) -> _Tested:
+def _tested_over_folds(result: EvaluationResult, ranked: Sequence[str], alpha: float) -> _Tested:
     others = ranked[1:]
     scores = ScoresAtCheckpoint(result, None, None, None)
     tested = stats.compare_with_best(
@@ -302,7 +300,7 @@ def _tested_over_folds(result: "EvaluationResult", ranked: Sequence[str], alpha:
     )
 
 
-def _tested_over_rows(result: "EvaluationResult", ranked: Sequence[str], alpha: float) -> _Tested:
+def _tested_over_rows(result: EvaluationResult, ranked: Sequence[str], alpha: float) -> _Tested:
     best, *others = ranked
     # Also pairs with models that failed or ended early: the best was chosen among them, too.
     tested = _Tested(n_pairs=comb(len(result.model_names), 2), qualifier=_qualifier(result))
@@ -331,7 +329,7 @@ def _tested_over_rows(result: "EvaluationResult", ranked: Sequence[str], alpha: 
     return tested
 
 
-def _qualifier(result: "EvaluationResult") -> str:
+def _qualifier(result: EvaluationResult) -> str:
     """Say what a test over rows is about, where that is not what the scores are about."""
     loss, facts = row_loss(result, "anytime", None), result.measures[result.metric_names[0]]
     words = [] if loss.kind == facts.row_loss else [f"by {loss.words}"]
@@ -340,8 +338,8 @@ def _qualifier(result: "EvaluationResult") -> str:
     return f", {' '.join(words)}," if words else ""
 
 
-def _certainty(result: "EvaluationResult", best: str, tested: _Tested, alpha: float) -> list[str]:
-    """Say from which models the best one is told apart."""
+def _certainty(result: EvaluationResult, best: str, tested: _Tested, alpha: float) -> list[str]:
+    """Say from which models the best one differs significantly."""
     sentences = []
     pairs = f", for all {tested.n_pairs} pairs of models together" if tested.n_pairs > 1 else ""
     level = f"at the level of {100 * alpha:g} %{pairs}"
@@ -357,8 +355,8 @@ def _certainty(result: "EvaluationResult", best: str, tested: _Tested, alpha: fl
     if tested.better:
         sentences.append(
             f"{_names(tested.better)} {'is' if len(tested.better) == 1 else 'are'} shown to be "
-            f"better than {best}, {level}: the losses that the test compares, and the measure, do "
-            "not agree."
+            f"better than {best}, {level}: the losses that the test compares contradict the "
+            "measure."
         )
     if sentences:
         scored = scored_with(result, result.forgetting_names[0]) if result.n_folds == 1 else ""

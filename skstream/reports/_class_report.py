@@ -32,11 +32,11 @@ class ClassReport:
     classes : ndarray of shape (n_classes,)
         Sorted labels.
     matrix : ndarray of shape (n_classes, n_classes + 1), dtype float64
-        Weights of the scored rows, by their label (lines) and answer (columns); the last column
-        is about questions without an answer. Without weights these are numbers of rows.
+        Weights of the scored rows, by label (rows) and prediction (columns); the last column is
+        for rows without a prediction. Without weights these are numbers of rows.
     rows : tuple of (int, int)
-        First row of the stretch that the matrix is about, and the row after its last; of a tape in
-        the order of labels, places in it.
+        First row of those that the matrix is about, and the row after the last; of a tape in the
+        order of labels, positions in it.
     checkpoints : ndarray of shape (n_checkpoints,), dtype int64
         Rows that had come at every checkpoint of the curves.
     times : ndarray of shape (n_checkpoints,), or None
@@ -95,7 +95,7 @@ class ClassReport:
     def averages(self) -> dict[str, dict[str, float]]:
         """Averages of `scores` as in scikit-learn's report: "macro avg" and "weighted avg".
 
-        They are over the classes with labels or answers (weighted by the labels), and 0/0 is 0.
+        They are over the classes that are labelled or predicted (weighted by labels); 0/0 is 0.
         """
         labels, answers = self.matrix.sum(axis=1), self.matrix[:, :-1].sum(axis=0)
         weights = {"macro avg": (labels + answers > 0).astype(float), "weighted avg": labels}
@@ -110,7 +110,7 @@ class ClassReport:
         }
 
     def to_frame(self) -> Any:
-        """Return a row for every class: its scores, and the weight of its labels and answers.
+        """Return a row for every class: its scores, and the weight of its labels and predictions.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class ClassReport:
         Returns
         -------
         display : ConfusionMatrixDisplay
-            Without the questions that got no answer, which are in `matrix`.
+            Without the rows that got no prediction, which are in `matrix`.
         """
         from sklearn.metrics import ConfusionMatrixDisplay
 

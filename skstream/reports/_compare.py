@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skstream import stats
 from skstream.core.forgetting import as_forgetting, parse_forgetting
+from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import (
     bin_meant,
     bins_of,
@@ -40,10 +41,6 @@ from skstream.stats._report import over_rows
 from skstream.utils._choices import check_choice, check_count, did_you_mean
 from skstream.utils._warnings import warn
 
-if TYPE_CHECKING:
-    from skstream.core.result.result import EvaluationResult
-
-
 FOLD_TESTS: dict[str, Any] = {
     "wilcoxon": stats.wilcoxon,
     "sign": stats.sign_test,
@@ -63,7 +60,7 @@ _FROM_RESULT = frozenset({"names", "forgetting", "sample_weight"})
 
 
 def compare(
-    result: "EvaluationResult",
+    result: EvaluationResult,
     a: Any,
     b: Any,
     test: str,
@@ -117,7 +114,7 @@ def compare(
     )
 
 
-def _check_since(result: "EvaluationResult", test: str, since: int | None, at: int | None) -> None:
+def _check_since(result: EvaluationResult, test: str, since: int | None, at: int | None) -> None:
     """Refuse a first row where rows are not compared one by one, or that is none."""
     if since is None:
         return
@@ -176,7 +173,7 @@ class ScoresAtCheckpoint:
 
     def __init__(
         self,
-        result: "EvaluationResult",
+        result: EvaluationResult,
         metric: str | None,
         forgetting: Any,
         at: int | None,
@@ -230,7 +227,7 @@ class ScoresAtCheckpoint:
 
 
 def compared_rows(
-    result: "EvaluationResult",
+    result: EvaluationResult,
     a: str,
     b: str,
     loss: RowLoss,
@@ -296,7 +293,7 @@ def compared_rows(
 
 
 def row_mechanism(
-    result: "EvaluationResult", test: str, forgetting: str | Forgetting | None
+    result: EvaluationResult, test: str, forgetting: str | Forgetting | None
 ) -> Forgetting:
     """What the sums of a test over rows remember."""
     if forgetting is None and test == "anytime":
@@ -344,14 +341,14 @@ def higher_is_better(metric: str, facts: Measure, options: dict[str, Any] | None
     return bool(said) if known is None else known
 
 
-def _end_of(result: "EvaluationResult", model: str, place: int) -> float:
+def _end_of(result: EvaluationResult, model: str, place: int) -> float:
     """Rows before a model failed in a fold; infinite where it went on."""
     rows = result.failed_at.get(model)
     n_valid = None if rows is None else rows[place]
     return np.inf if n_valid is None else n_valid
 
 
-def _place_of_one_fold(result: "EvaluationResult", fold: int | None) -> int:
+def _place_of_one_fold(result: EvaluationResult, fold: int | None) -> int:
     """Place in the result of a fold, or of the only one."""
     if fold is not None:
         return result.folds.index(number(fold, result.folds, "fold"))
@@ -364,7 +361,7 @@ def _place_of_one_fold(result: "EvaluationResult", fold: int | None) -> int:
 
 
 def _check_several_folds(
-    result: "EvaluationResult", test: str, *, fold: int | None, bin: int | None
+    result: EvaluationResult, test: str, *, fold: int | None, bin: int | None
 ) -> None:
     for name, value in (("fold", fold), ("bin", bin)):
         if value is not None:
@@ -380,7 +377,7 @@ def _check_several_folds(
 
 
 def rank(
-    results: Sequence["EvaluationResult"],
+    results: Sequence[EvaluationResult],
     metric: str | None,
     forgetting: Any,
     at: int | None,
@@ -442,7 +439,7 @@ def rank(
     )
 
 
-def _streams(results: Sequence["EvaluationResult"], known: Sequence[int] | None) -> list[list[int]]:
+def _streams(results: Sequence[EvaluationResult], known: Sequence[int] | None) -> list[list[int]]:
     """Divide the results by their streams: one taken twice is no more evidence than once."""
     for j, other in enumerate(results):
         for i, one in enumerate(results[:j]):
@@ -470,7 +467,7 @@ def _streams(results: Sequence["EvaluationResult"], known: Sequence[int] | None)
     return groups
 
 
-def _check_protocols(results: Sequence["EvaluationResult"]) -> None:
+def _check_protocols(results: Sequence[EvaluationResult]) -> None:
     """Refuse streams on which the models were evaluated in different ways."""
     first = results[0]
     for j, other in enumerate(results[1:], start=2):
@@ -498,7 +495,7 @@ def _means(numbers: Sequence[int], of: str) -> str:
     return f", means over {' or '.join(map(str, found))} {of} {each}"
 
 
-def _differing(results: Sequence["EvaluationResult"]) -> str:
+def _differing(results: Sequence[EvaluationResult]) -> str:
     """Say what was set in another way for some of the streams."""
     names = differences(results)
-    return f" (not the same {' and '.join(names)} in all)" if names else ""
+    return f" (with different {' and '.join(names)})" if names else ""

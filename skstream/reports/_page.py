@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import as_passed, cautions
 from skstream.drift._detect import each
 from skstream.reports._answer import Answer, answer
@@ -28,9 +29,6 @@ from skstream.utils._saved import atomic_write
 from skstream.utils._tables import listed
 from skstream.utils._warnings import warn
 
-if TYPE_CHECKING:
-    from skstream.core.result.result import EvaluationResult
-
 #: Most pictures of measures, rows of alarms and names in a list.
 _MOST_PICTURES, _MOST_ALARMS, _MOST_NAMES = 6, 20, 40
 _FEW = 4  # from so many models on a heading counts them
@@ -45,52 +43,8 @@ _PICTURES = {
 }
 #: Characters that HTML cannot hold.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1a1a1a; --ground: #fff; --line: #ccc; --faint: #f6f6f6;
-  --answer: #eef4fb; --edge: #2b6cb0; --small: #555; --shadow: rgb(0 0 0 / .35); }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
-  margin: 0 auto; max-width: 52rem; padding: 1rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.5rem; line-height: 1.25; }
-h2 { font-size: 1.15rem; border-bottom: 1px solid var(--line); margin-top: 2rem; }
-.answer { background: var(--answer); border-left: .3rem solid var(--edge); padding: .25rem 1rem; }
-.answer p:first-child { font-size: 1.15rem; font-weight: bold; }
-/* A shadow at the side says that a table goes on there. */
-.wide { overflow-x: auto; margin: 1rem 0; background:
-  linear-gradient(90deg, var(--ground) 30%, transparent) 0 / 3rem 100% local no-repeat,
-  linear-gradient(270deg, var(--ground) 30%, transparent) 100% / 3rem 100% local no-repeat,
-  radial-gradient(farthest-side at 0, var(--shadow), transparent) 0 / 1rem 100% no-repeat,
-  radial-gradient(farthest-side at 100%, var(--shadow), transparent) 100% / 1rem 100% no-repeat; }
-svg, img { display: block; margin: 1rem 0; width: 100%; max-width: 38rem; height: auto; }
-table { border-collapse: collapse; font-size: .9rem; }
-caption { text-align: left; padding: .25rem 0; }
-.quiet { position: absolute; clip-path: inset(50%); }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right;
-  vertical-align: top; overflow-wrap: normal; font-variant-numeric: tabular-nums; }
-th:first-child, .text td, .text th { text-align: left; }
-td { white-space: nowrap; }
-tbody th { font-weight: normal; min-width: 6rem; max-width: 16rem; }
-tbody th, .text td:last-child { white-space: normal; overflow-wrap: anywhere; }
-.text td:last-child { min-width: 12rem; }
-.best { font-weight: bold; }
-.naive th { font-style: italic; }
-pre { overflow-x: auto; font-size: .8rem; background: var(--faint); padding: .5rem; }
-code { font-size: .85rem; }
-footer { color: var(--small); font-size: .85rem; margin-top: 2rem; }
-@media screen and (prefers-color-scheme: dark) {
-  :root { --ink: #ddd; --ground: #151515; --line: #444; --faint: #222; --answer: #1b2733;
-    --edge: #63a4e0; --small: #aaa; --shadow: rgb(255 255 255 / .35); }
-  /* Pictures are drawn on white: it becomes the ground, and black the ink. */
-  svg, img { filter: invert(.92) hue-rotate(180deg); }
-}
-@media print {
-  body { max-width: none; font-size: 10.5pt; padding: 0; }
-  .wide, pre { overflow: visible; }
-  .wide { background: none; }
-  pre { white-space: pre-wrap; }
-  h2 { break-after: avoid; }
-  figure, svg, img, tr, .answer { break-inside: avoid; }
-}
-"""
+#: How a page looks.
+_STYLE = Path(__file__).with_name("page.css")
 
 
 class _Html(str):
@@ -98,7 +52,7 @@ class _Html(str):
 
 
 def write_page(
-    result: "EvaluationResult",
+    result: EvaluationResult,
     path: str | Path,
     *,
     title: str | None = None,
@@ -125,7 +79,7 @@ def page_path(path: str | Path) -> Path:
 
 
 def _page(
-    result: "EvaluationResult",
+    result: EvaluationResult,
     name: str | None,
     also: list[Any],
     found: Answer,
@@ -139,7 +93,7 @@ def _page(
         _tag("div", *_paragraphs([found.headline, *found.details]), classes="answer"),
         *_section("Scores", _score_tables(result)),
         *_section("Pictures", _pictures(result, room, detections)),
-        *_section("How sure", _paragraphs(found.tests)),
+        *_section("Significance", _paragraphs(found.tests)),
         *_section("Alarms and drifts", _alarms(result, detections)),
         *(part for one in also for part in _further(one, room)),
         *_section("Warnings and remarks", _paragraphs(_remarks(result))),
@@ -153,8 +107,9 @@ def _page(
     head = _Html(
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     )
+    style = _Html(_STYLE.read_text("utf-8"))
     page = _tag(
-        *("html", _tag("head", head, _tag("title", name), _tag("style", _Html(_STYLE)))),
+        *("html", _tag("head", head, _tag("title", name), _tag("style", style))),
         _tag("body", *body),
         lang="en",
     )
@@ -225,7 +180,7 @@ def _table(
 # -- sections
 
 
-def _score_tables(result: "EvaluationResult") -> list[_Html]:
+def _score_tables(result: EvaluationResult) -> list[_Html]:
     """Scores under every mechanism; with delayed labels those at arrival and at the label."""
     naive, parts, has_best = result.details.baselines, [], False
     for words, one in blocks(result):
@@ -246,7 +201,7 @@ def _cell(cell: Cell) -> _Html:
     return _tag("td", str(cell), classes="best" if cell.is_best else "")
 
 
-def _room_of_a_picture(result: "EvaluationResult", also: Sequence[Any]) -> int:
+def _room_of_a_picture(result: EvaluationResult, also: Sequence[Any]) -> int:
     """Bytes that each picture may take; 0 without matplotlib, which the page can do without."""
     try:
         optional_import("matplotlib", "A report with plots")
@@ -257,15 +212,15 @@ def _room_of_a_picture(result: "EvaluationResult", also: Sequence[Any]) -> int:
     return _ROOM // max(n, 1)
 
 
-def _wanted(result: "EvaluationResult") -> list[tuple[str, str]]:
+def _wanted(result: EvaluationResult) -> list[tuple[str, str]]:
     """Measures and mechanisms to draw: the first measure under each, the others under the first."""
     (first, *others), forgetting = result.metric_names, result.forgetting_names
     return [(first, one) for one in forgetting] + [(one, forgetting[0]) for one in others]
 
 
-def _pictures(result: "EvaluationResult", room: int, detections: Mapping[str, Any]) -> list[_Html]:
+def _pictures(result: EvaluationResult, room: int, detections: Mapping[str, Any]) -> list[_Html]:
     if not room:
-        return _paragraphs(["There are none: matplotlib was not installed when this was written."])
+        return _paragraphs(["There are no plots: matplotlib was not installed."])
     if not len(result.checkpoints):
         return []
     wanted, marked = _wanted(result), marks_of(result, detections)
@@ -278,7 +233,7 @@ def _pictures(result: "EvaluationResult", room: int, detections: Mapping[str, An
     return [*parts, *_paragraphs([f"Not drawn: {listed(more, _MOST_NAMES)}."] if more else [])]
 
 
-def marks_of(result: "EvaluationResult", detections: Mapping[str, Any]) -> dict[str, Any]:
+def marks_of(result: EvaluationResult, detections: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `plot` that mark alarms; of labels that come late, over time."""
     if not detections:
         return {}
@@ -325,7 +280,7 @@ def _shorter(numbers: re.Match[str]) -> str:
     return path if has_curves else path.replace(" L ", " ")
 
 
-def _alarms(result: "EvaluationResult", detections: Mapping[str, Any]) -> list[_Html]:
+def _alarms(result: EvaluationResult, detections: Mapping[str, Any]) -> list[_Html]:
     parts = []
     if result.drifts:
         rows = [(f"{one.start:,}", f"{one.end:,}") for one in result.drifts]
@@ -350,17 +305,17 @@ def _alarms(result: "EvaluationResult", detections: Mapping[str, Any]) -> list[_
 def _further(one: Any, room: int) -> list[_Html]:
     """Return a section of another result: what it prints, and what it draws."""
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(one).__name__).capitalize()
+    parts = [_tag("pre", str(one))]
     if isinstance(one, Comparison):
         names = one.names if len(one.names) < _FEW else [f"{len(one.names)} models"]
         name = f"Comparison of {' and '.join(map(str, names))}"
-        return _section(name, _paragraphs([" ".join(str(one).split())]))
-    parts = [_tag("pre", str(one))]
+        parts = _paragraphs([" ".join(str(one).split())])
     if room and hasattr(one, "plot"):
         parts.append(_drawn(one.plot, name, room))
     return _section(name, parts)
 
 
-def _remarks(result: "EvaluationResult") -> Iterator[str]:
+def _remarks(result: EvaluationResult) -> Iterator[str]:
     """Yield what the evaluation has warned of, as far as the result tells it, and its notes."""
     for message, _ in cautions(result):
         yield message
@@ -370,7 +325,7 @@ def _remarks(result: "EvaluationResult") -> Iterator[str]:
             yield f"{name} made no prediction {n:,} times."
 
 
-def _costs(result: "EvaluationResult") -> list[_Html]:
+def _costs(result: EvaluationResult) -> list[_Html]:
     rows = [
         (
             *(name, f"{one.seconds:.2f}", _kilobytes(one.size), f"{one.ram_hours:.3g}"),
@@ -386,16 +341,16 @@ def _kilobytes(size: float) -> str:
     return "" if np.isnan(size) else f"{size / 1e3:,.1f}"
 
 
-def _stream(result: "EvaluationResult") -> list[_Html]:
+def _stream(result: EvaluationResult) -> list[_Html]:
     """Describe the stream, as far as the result knows it."""
     known = result.details.record.get("stream", {})
     facts = [("rows", f"{known.get('rows', result.n_rows):,}")]
     if known.get("width") is not None:
         facts.append(("features", f"{known['width']:,}"))
     if known.get("names"):
-        facts.append(("their names", listed(list(map(str, known["names"])), _MOST_NAMES)))
+        facts.append(("feature names", listed(list(map(str, known["names"])), _MOST_NAMES)))
     if known.get("types"):
-        facts.append(("their types", listed(list(map(str, known["types"])), _MOST_NAMES)))
+        facts.append(("feature types", listed(list(map(str, known["types"])), _MOST_NAMES)))
     if result.times is not None and len(result.times):
         facts.append(("times of checkpoints", f"{result.times[0]} to {result.times[-1]}"))
     facts += _labels(result)
@@ -403,12 +358,12 @@ def _stream(result: "EvaluationResult") -> list[_Html]:
         facts.append((f"checksum of {name}", listed(list(map(str, sums)), _MOST_NAMES)))
     waits = getattr(result, "waits", None)
     if waits is not None:
-        facts.append(("labels that came, never came", f"{waits.n_labelled:,}, {waits.n_never:,}"))
+        facts.append(("labels known, never known", f"{waits.n_labelled:,}, {waits.n_never:,}"))
         facts.append(("delay of labels", waits.delays_as_text()))
     return [_table((), facts, "the stream", classes="text")]
 
 
-def _labels(result: "EvaluationResult") -> list[tuple[str, str]]:
+def _labels(result: EvaluationResult) -> list[tuple[str, str]]:
     """Shares of the classes, and how often a label is repeated, where labels were kept."""
     tape = result.tape
     if tape is None or result.details.scored_sets:
@@ -430,14 +385,14 @@ def _labels(result: "EvaluationResult") -> list[tuple[str, str]]:
     return facts
 
 
-def _settings(result: "EvaluationResult") -> list[_Html]:
+def _settings(result: EvaluationResult) -> list[_Html]:
     unusual = as_passed(unusual_parameters(result))
     rows = [(name, str(value)) for name, value in result.parameters.items()]
     table = [_table((), rows, "settings", classes="text")] if rows else []
-    return [*_paragraphs([f"Not as usual: {unusual}."] if unusual else []), *table]
+    return [*_paragraphs([f"Other than the defaults: {unusual}."] if unusual else []), *table]
 
 
-def _models(result: "EvaluationResult") -> list[_Html]:
+def _models(result: EvaluationResult) -> list[_Html]:
     return [
         _tag("p", _tag("b", f"{name}: "), _tag("code", _call(parameters)))
         for name, parameters in result.details.record.get("models", {}).items()
@@ -449,7 +404,7 @@ def _call(parameters: dict[str, Any]) -> str:
     return f"{parameters.get('class', '')}({given})"
 
 
-def _made_with(result: "EvaluationResult") -> list[_Html]:
+def _made_with(result: EvaluationResult) -> list[_Html]:
     record = result.details.record
     rows = [*record.get("versions", {}).items(), *record.get("platform", {}).items()]
     if record.get("command"):

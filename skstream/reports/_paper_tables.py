@@ -2,10 +2,11 @@
 
 import re
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from skstream.core.result.result import EvaluationResult
 from skstream.reports._answer import NAIVE
 from skstream.reports._report import (
     NEXT_CALLS,
@@ -21,10 +22,7 @@ from skstream.reports._report import (
 from skstream.stats._report import plural
 from skstream.utils._choices import check_count
 
-if TYPE_CHECKING:
-    from skstream.core.result.result import EvaluationResult
-
-#: What stands in the place of a score that is undefined.
+#: What stands in place of a score that is undefined.
 UNDEFINED = "–"
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -53,7 +51,7 @@ class Cell(NamedTuple):
         return f"{self.score} ± {self.deviation}" if self.deviation else self.score
 
 
-def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Cell]]:
+def score_rows(result: EvaluationResult, digits: int = 4) -> dict[str, list[Cell]]:
     """Return the cells of each model, one for each measure, under the first mechanism.
 
     Scores that are written alike are best together. Models that failed are never best, and none is
@@ -90,7 +88,7 @@ def _written(score: float, digits: int) -> str:
     return UNDEFINED if np.isnan(score) else f"{score:z.{digits}f}"
 
 
-def _deviation(result: "EvaluationResult", name: str, metric: str, digits: int) -> str:
+def _deviation(result: EvaluationResult, name: str, metric: str, digits: int) -> str:
     curve = result.curve(name, metric)
     last = curve[-1:] if curve.ndim == 2 else curve[-1:, :, -1]
     if last.size < 2 or name in result.failures or np.isnan(last).any():
@@ -100,7 +98,7 @@ def _deviation(result: "EvaluationResult", name: str, metric: str, digits: int) 
     return f"{deviation:.{digits + (0 < deviation < 0.5 * 10.0**-digits)}f}"
 
 
-def about(result: "EvaluationResult") -> list[str]:
+def about(result: EvaluationResult) -> list[str]:
     """Say in sentences what the numbers of the table are, and which models are not like others."""
     words = title(result.select(forgetting=result.forgetting_names[0]))
     lines = [f"{words[:1].upper()}{words[1:]}"]
@@ -113,7 +111,7 @@ def about(result: "EvaluationResult") -> list[str]:
     return [f"{one}." for one in (*lines, *(f"{name} is left out" for name in result.left_out))]
 
 
-def marks_explained(result: "EvaluationResult", *, has_best: bool) -> list[str]:
+def marks_explained(result: EvaluationResult, *, has_best: bool) -> list[str]:
     """Say what bold and italics mean in the tables of a page."""
     said = ["Bold: the best of a column."] if has_best else []
     if any(name in result.details.baselines for name in result.model_names):
@@ -121,7 +119,7 @@ def marks_explained(result: "EvaluationResult", *, has_best: bool) -> list[str]:
     return said
 
 
-def html(result: "EvaluationResult") -> str:
+def html(result: EvaluationResult) -> str:
     """Scores of all models as HTML tables, for a notebook."""
     parts, has_best = [f"<p><b>{escape(title(result))}</b></p>"], False
     share = share_of_folds(result)
@@ -146,7 +144,7 @@ def html(result: "EvaluationResult") -> str:
     return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
 
 
-def to_markdown(result: "EvaluationResult", digits: int) -> str:
+def to_markdown(result: EvaluationResult, digits: int) -> str:
     """Return the scores as a Markdown table; see `EvaluationResult.to_markdown`."""
     lines = [
         f"| {' | '.join(map(_markdown, ['model', *result.metric_names]))} |",
@@ -159,7 +157,7 @@ def to_markdown(result: "EvaluationResult", digits: int) -> str:
     return "\n".join([*lines, "", " ".join(map(_markdown, about(result))), ""])
 
 
-def to_latex(result: "EvaluationResult", digits: int, label: str | None) -> str:
+def to_latex(result: EvaluationResult, digits: int, label: str | None) -> str:
     """Return the scores as a table for LaTeX; see `EvaluationResult.to_latex`."""
     notes = list(map(_latex_words, about(result)))
     if any(name in result.details.baselines for name in result.model_names):

@@ -1,11 +1,11 @@
 """A result in words: what stands above, in and below its table."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from skstream.core.result.result import failed_refits
+from skstream.core.result.result import EvaluationResult, failed_refits
 from skstream.core.result.select import as_passed
 from skstream.core.run.run_outcome import Cost
 from skstream.core.run.tape import Tape
@@ -14,12 +14,9 @@ from skstream.stats._report import forgetting_words, over_rows, plural
 from skstream.utils._labels import is_given
 from skstream.utils._tables import aligned, filled, listed
 
-if TYPE_CHECKING:
-    from skstream.core.result.result import EvaluationResult
-
 
 def of_each_stream(
-    results: Sequence["EvaluationResult"], known: Sequence[int] | None = None
+    results: Sequence[EvaluationResult], known: Sequence[int] | None = None
 ) -> list[list[int]]:
     """Divide results by their streams: places of the results of each, in the order of the first.
 
@@ -50,7 +47,7 @@ def of_each_stream(
     return groups
 
 
-def _is_same(one: "EvaluationResult", other: "EvaluationResult") -> bool:
+def _is_same(one: EvaluationResult, other: EvaluationResult) -> bool:
     """Whether two results are of one stream, or of one generator with other seeds."""
     if one.details.generator and one.details.generator == other.details.generator:
         return True
@@ -93,7 +90,7 @@ DEFAULTS: dict[str, Any] = {
 OF_A_STREAM = frozenset({"delay", "features", "missing_labels"})
 
 
-def unusual_parameters(result: "EvaluationResult") -> dict[str, Any]:
+def unusual_parameters(result: EvaluationResult) -> dict[str, Any]:
     """Return the parameters of the protocol that have not their default.
 
     Parameters
@@ -114,7 +111,7 @@ def unusual_parameters(result: "EvaluationResult") -> dict[str, Any]:
     }
 
 
-def differences(results: Sequence["EvaluationResult"]) -> list[str]:
+def differences(results: Sequence[EvaluationResult]) -> list[str]:
     """Return the parameters of the protocol that have not the same value in all results."""
     unusual = [unusual_parameters(one) for one in results]
     return [
@@ -124,7 +121,7 @@ def differences(results: Sequence["EvaluationResult"]) -> list[str]:
     ]
 
 
-def parameters_in_words(result: "EvaluationResult", names: Sequence[str]) -> str:
+def parameters_in_words(result: EvaluationResult, names: Sequence[str]) -> str:
     """Write some parameters of the protocol with the values that they have."""
     return as_passed({name: result.parameters.get(name, DEFAULTS[name]) for name in names})
 
@@ -134,7 +131,7 @@ def with_own(name: str, own: str) -> str:
     return name if own in ("", name) else f"{name} ({own})"
 
 
-def scored_with(result: "EvaluationResult", forgetting: str) -> str:
+def scored_with(result: EvaluationResult, forgetting: str) -> str:
     """Say what scores remember, if it is not all rows: "scores of the last 500 rows".
 
     Parameters
@@ -153,7 +150,7 @@ def scored_with(result: "EvaluationResult", forgetting: str) -> str:
     return "" if spelling == Cumulative().name else f"scores {over_rows(spelling, 'of')}"
 
 
-def of_folds(result: "EvaluationResult") -> str:
+def of_folds(result: EvaluationResult) -> str:
     """Say which folds scores are the means of: ", mean of 10 folds"; empty for a single one."""
     selected = result.details.selected_folds
     if selected is None:
@@ -163,7 +160,7 @@ def of_folds(result: "EvaluationResult") -> str:
     return f", mean of the folds {', '.join(map(str, selected))}"
 
 
-def share_of_folds(result: "EvaluationResult") -> str:
+def share_of_folds(result: EvaluationResult) -> str:
     """Say how much the copy of a fold learns, as of a folded run alone: empty for others."""
     strategy, n = result.parameters.get("strategy", ""), result.parameters.get("n_folds", 0)
     strategy = strategy.partition(":")[0]
@@ -179,7 +176,7 @@ def share_of_folds(result: "EvaluationResult") -> str:
     )
 
 
-def of_bin(result: "EvaluationResult", bin: int | None) -> str:
+def of_bin(result: EvaluationResult, bin: int | None) -> str:
     """Name a bin of a result with delayed labels: ", bin 0 (at arrival)"; None: none."""
     if bin is None or result.n_bins is None:
         return ""
@@ -187,7 +184,7 @@ def of_bin(result: "EvaluationResult", bin: int | None) -> str:
     return f", bin {bin}{ends.get(bin, '')}"
 
 
-def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
+def blocks(result: EvaluationResult) -> list[tuple[str, EvaluationResult]]:
     """Return what one table each is about: a mechanism and, with delayed labels, a bin.
 
     Parameters
@@ -198,8 +195,8 @@ def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
     Returns
     -------
     blocks : list of (str, EvaluationResult)
-        The heading, empty where there is one block, and the result narrowed to it. Of the bins, the
-        first and the last: what is known when a row comes is before what is known at its label.
+        The heading, empty if there is one block, and the result narrowed to it. Bins are the first
+        and the last: what is known when a row comes is before what is known at its label.
     """
     bins = () if result.bins is None else dict.fromkeys((result.bins[0], result.bins[-1]))
     found = []
@@ -211,8 +208,8 @@ def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
     return found
 
 
-def answers_of(result: "EvaluationResult", bin: int) -> str:
-    """Say when the answers of a bin were given: "answers at arrival (bin 0)"."""
+def answers_of(result: EvaluationResult, bin: int) -> str:
+    """Say when the predictions of a bin were made: "predictions at arrival (bin 0)"."""
     ends = {0: "at arrival", (result.n_bins or 0) + 1: "just before the label"}
     return f"predictions {ends[bin]} (bin {bin})" if bin in ends else f"predictions in bin {bin}"
 
@@ -222,7 +219,7 @@ _MOST_NAMES = 5
 NEXT_CALLS = "to_frame(), plot(), rescore(), compare(), save()"
 
 
-def one_line(result: "EvaluationResult") -> str:
+def one_line(result: EvaluationResult) -> str:
     """Answer first: the first measure of every model, then the next calls."""
     metric = result.metric_names[0]
     answers = ", ".join(
@@ -236,14 +233,14 @@ def one_line(result: "EvaluationResult") -> str:
     )
 
 
-def _after(result: "EvaluationResult") -> str:
+def _after(result: EvaluationResult) -> str:
     """Say how many rows came before the last checkpoint."""
     if result.details.scored_sets and not len(result.checkpoints):
         return "before the first checkpoint"  # rows may have been learnt
     return f"after {result.n_rows:,} rows"
 
 
-def table(result: "EvaluationResult") -> str:
+def table(result: EvaluationResult) -> str:
     """Scores of all models as aligned text, one block per forgetting mechanism and bin."""
     share = share_of_folds(result)
     head = [title(result), *([f"{plural(result.n_folds, 'fold')}, {share}"] if share else [])]
@@ -258,12 +255,12 @@ def of_different_rows(n_answered: Mapping[str, int]) -> str:
     """Say how many rows the scores of each model are about, where that is not the same."""
     words = listed([f"'{name}' of {n:,} rows" for name, n in n_answered.items()], _MOST_NAMES)
     return (
-        f"The models have predictions for different rows ({words}): their scores are on different "
-        "rows, and do not show which is better"
+        f"The models have predictions for different rows ({words}), so their scores do not show "
+        "which is better"
     )
 
 
-def different_rows(result: "EvaluationResult") -> str:
+def different_rows(result: EvaluationResult) -> str:
     """Say that models have no prediction of some rows, and are not scored on these, if so."""
     tape, counts = result.tape, result.n_unanswered
     if result.parameters.get("unanswered") != "skip" or len(counts) < 2 or not any(counts.values()):
@@ -275,7 +272,7 @@ def different_rows(result: "EvaluationResult") -> str:
     return of_different_rows({name: result.n_rows - n for name, n in counts.items()})
 
 
-def undefined_kappas(result: "EvaluationResult", metric: str, names: Sequence[str]) -> list[str]:
+def undefined_kappas(result: EvaluationResult, metric: str, names: Sequence[str]) -> list[str]:
     """Name the models whose kappa is undefined: one that never errs may be, and is not worse."""
     if not result.measures[metric].baseline_is_zero:
         return []
@@ -283,19 +280,13 @@ def undefined_kappas(result: "EvaluationResult", metric: str, names: Sequence[st
     return [name for name in names if np.isnan(scores[name][metric])]
 
 
-def notes(result: "EvaluationResult") -> list[str]:
+def notes(result: EvaluationResult) -> list[str]:
     """What is said below the scores."""
     unlike = different_rows(result)
-    lines = [
-        *([unlike] if unlike else []),
-        *_counts(result),
-        *_reasons(result),
-    ]
+    lines = [*([unlike] if unlike else []), *_counts(result), *_reasons(result)]
     models = result.details.record.get("models", {})
-    taken = [name for name in result.model_names if "taken" in models.get(name, {})]
-    lines += (
-        [f"{', '.join(taken)}: Pipeline, taken as StreamPipeline of its steps"] if taken else []
-    )
+    if taken := [name for name in result.model_names if "taken" in models.get(name, {})]:
+        lines.append(f"{', '.join(taken)}: Pipeline, run as a StreamPipeline of its steps")
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
     lines += [f"{name} is left out: {why}" for name, why in result.left_out.items()]
@@ -303,38 +294,30 @@ def notes(result: "EvaluationResult") -> list[str]:
     return [*lines, f"All in one process: {why}"] if why else lines
 
 
-def _counts(result: "EvaluationResult") -> list[str]:
+def _counts(result: EvaluationResult) -> list[str]:
     """Rows that are in no score, and why."""
     lines = []
     n = result.n_unlabelled
     if n:
-        rows = "row" if n == 1 else "rows"
         not_used = "neither scored nor used for training" if result.costs else "not scored"
-        lines.append(f"{n:,} {rows} without a label: {not_used}")
+        lines.append(f"{plural(n, 'row')} without a label: {not_used}")
     n, n_held_out = result.details.unlabelled_held_out or (0, 0)
     if n:
         lines.append(f"{n:,} of {n_held_out:,} holdout rows without a label: not scored")
     return lines
 
 
-def _reasons(result: "EvaluationResult") -> list[str]:
+def _reasons(result: EvaluationResult) -> list[str]:
     """Why models went through the loop: a line for each reason."""
-    models = _by_reason({name: path for name, path in result.paths.items() if ": " in path})
-    return [
-        f"{', '.join(names)} ({kind}): {reason}"
-        for (kind, reason), names in ((path.split(": ", 1), of) for path, of in models.items())
-    ]
+    models: dict[tuple[str, str], list[str]] = {}
+    for name, path in result.paths.items():
+        kind, colon, reason = path.partition(": ")
+        if colon:
+            models.setdefault((kind, reason), []).append(str(name))
+    return [f"{', '.join(names)} ({kind}): {why}" for (kind, why), names in models.items()]
 
 
-def _by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
-    """Names of the models that share a reason."""
-    models: dict[str, list[str]] = {}
-    for name, reason in reasons.items():
-        models.setdefault(reason, []).append(str(name))
-    return models
-
-
-def title(result: "EvaluationResult") -> str:
+def title(result: EvaluationResult) -> str:
     """Protocol and rows, and whatever about them is not the default."""
     folds = of_folds(result)
     alone = len(result.forgetting_names) == 1  # else each mechanism has its own heading
@@ -346,14 +329,14 @@ def title(result: "EvaluationResult") -> str:
     )
 
 
-def _scored_bin(result: "EvaluationResult") -> str:
+def _scored_bin(result: EvaluationResult) -> str:
     """Name the bin of the scores where it is not the last of all."""
     if result.bins is None or result.bins[-1] == (result.n_bins or 0) + 1:
         return ""
     return of_bin(result, result.bins[-1])
 
 
-def heading(result: "EvaluationResult", forgetting: str) -> str:
+def heading(result: EvaluationResult, forgetting: str) -> str:
     spelling = result.details.mechanisms.get(forgetting, forgetting)
     return with_own(forgetting, forgetting_words(spelling))
 
@@ -365,15 +348,15 @@ def _refits(cost: Cost | None) -> list[str]:
     return [f"{sum(map(len, cost.refit_rows)):,}", f"{cost.seconds_refitting:.2f}"]
 
 
-def table_cells(result: "EvaluationResult") -> tuple[list[str], list[list[str]]]:
+def table_cells(result: EvaluationResult) -> tuple[list[str], list[list[str]]]:
     counted = any(result.n_unanswered.values())
     refitted = any(cost.refit_rows for cost in result.costs.values())
     has_run = bool(result.costs or result.paths)  # a log of predictions has run no model
     header = [
         "model",
         *result.metric_names,
-        *(["unanswered questions"] if counted else []),
-        *(["refits", "seconds of refits"] if refitted else []),
+        *(["missing predictions"] if counted else []),
+        *(["refits", "refit seconds"] if refitted else []),
         *(["seconds", "path"] if has_run else []),
     ]
     rows = []

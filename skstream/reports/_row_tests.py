@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from skstream.core.measures.series import (
     OfColumn,
     read_scores,
 )
+from skstream.core.result.result import EvaluationResult
 from skstream.core.run.tape import Tape, scores_of_bin
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
@@ -23,9 +24,6 @@ from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import McNemarCounts, RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
 from skstream.utils._labels import is_given
-
-if TYPE_CHECKING:
-    from skstream.core.result.result import EvaluationResult
 
 #: Rows of a tape that are read at once.
 ROWS_AT_ONCE = 1 << 17
@@ -78,7 +76,7 @@ _LOSSES = {
 }
 
 
-def row_loss(result: "EvaluationResult", test: str, metric: str | Measure | None) -> RowLoss:
+def row_loss(result: EvaluationResult, test: str, metric: str | Measure | None) -> RowLoss:
     """Loss of a row that a test compares: that of the measure, if its mean decides it."""
     if isinstance(metric, Measure):
         return _own_loss(result, test, metric)
@@ -107,7 +105,7 @@ def row_loss(result: "EvaluationResult", test: str, metric: str | Measure | None
     return replace(found, bounds=(0.0, 2.0)) if kind == "brier" and n_classes > 2 else found
 
 
-def _own_loss(result: "EvaluationResult", test: str, measure: Measure) -> RowLoss:
+def _own_loss(result: EvaluationResult, test: str, measure: Measure) -> RowLoss:
     """Loss of a row of a measure that was given itself, such as ``cost(matrix)``."""
     formula = measure.formula
     series = formula.series if isinstance(formula, MeanOf) else None
@@ -134,7 +132,7 @@ def _own_loss(result: "EvaluationResult", test: str, measure: Measure) -> RowLos
     return RowLoss("cost", measure.name, "the loss of each row", "cost", measure.bounds, column)
 
 
-def loss_in_words(result: "EvaluationResult", loss: RowLoss, bounds: Any) -> str:
+def loss_in_words(result: EvaluationResult, loss: RowLoss, bounds: Any) -> str:
     """Name a loss by the measure that is its mean, unless the user calls another measure so.
 
     `bounds` are those that were passed for log losses, which are clipped to them.

@@ -43,15 +43,15 @@ _SAID = "Seconds, sizes and paths are not compared"
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What `verify` has found; its text says it.
+    """The finding of `verify`; its text says it.
 
     Attributes
     ----------
     identical : bool
-        Whether answers, scores at every checkpoint and all else that is read from a result are the
-        same, to the last bit, and the data, models and settings, too.
+        Whether predictions, curves and all else that is read from a result are the same, to the
+        last bit, and the data, models and settings, too.
     n_answers : int
-        Answers that were compared, of all models and folds; 0 without a tape.
+        Predictions that were compared, of all models and folds; 0 without a tape.
     models : tuple of str
         Models that were compared.
     first : str
@@ -72,10 +72,10 @@ class Verification:
         what = f"{self.n_answers:,} predictions and the curves" if self.n_answers else "the curves"
         why = "; ".join(self.reasons)
         if self.identical:
-            spite = f" (in spite of {why})" if why else ""
-            return f"identical: {what} of {models}{spite}. {_SAID}."
+            despite = f" (despite {why})" if why else ""
+            return f"identical: {what} of {models}{despite}. {_SAID}."
         if not self.first:
-            return f"different: {what} of {models} are the same, but not the rest: {why}"
+            return f"different: {what} of {models} are the same, but the rest is not: {why}"
         return f"different: {self.first}. Why: " + (
             why or "no recorded cause; a model may depend on more than its parameters and the seed"
         )
@@ -225,7 +225,7 @@ def _differences(
             where = "" if stream is None or now.sets is not None else stream.place_of(place)
             yield f"{what} at row {place:,} ({where or 'counted from 0'}) {values}"
         if before.n_rows != now.n_rows:
-            yield f"there are {now.n_rows:,} rows and were {before.n_rows:,}, equal up to the last"
+            yield f"{now.n_rows:,} rows instead of {before.n_rows:,}; those that are in both agree"
     for point, what, values in _first(_curves_of(one, again)):
         after = plural(int(one.checkpoints[point]), "row")
         yield f"{what} at the checkpoint after {after} {values}"
@@ -253,7 +253,7 @@ def _columns_of(before: Tape, now: Tape, result: EvaluationResult) -> Iterator[_
     yield from labels("the label", before.y, now.y)
     for name in result.model_names:
         answers = (np.swapaxes(tape.answers[name], 0, 1) for tape in (before, now))
-        yield from labels(f"the answer of {name!r}", *answers)
+        yield from labels(f"the prediction of {name!r}", *answers)
         if name in before.scores and name in now.scores:
             was, is_now = (np.swapaxes(tape.scores[name], 0, 1) for tape in (before, now))
             axes = {"fold": result.folds, "column": range(was.shape[-1])}
@@ -297,7 +297,7 @@ def _unequal(was: Any, now: Any, name: str) -> Iterator[str]:
     if isinstance(was, dict) and isinstance(now, dict):
         for key in {**was, **now}:
             if key not in was or key not in now:
-                yield f"{name}: {key} is {'now' if key in now else 'not'} there"
+                yield f"{name}: {key} is {'new' if key in now else 'missing'}"
             else:
                 yield from _unequal(was[key], now[key], f"{name}: {key}")
     elif np.shape(was) != np.shape(now) or _unlike(np.asarray(was), np.asarray(now)).any():

@@ -302,7 +302,7 @@ class AnytimeComparisonResult(CurveReport):
 
     def _promise(self) -> str:
         if self.boundary != "asymptotic":
-            return "The interval holds at all rows at once, under drift and dependence."
+            return "The interval holds at all rows at once, even with drift and dependence."
         return (
             "The interval is asymptotic: nothing is certain before "
             f"{AsymptoticBoundary.least_rows:,} rows; from there on it holds at all rows at once "
@@ -418,7 +418,7 @@ class RunningAnytimeComparison(RunningPair):
         for start in range(0, len(a), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             differences = (a[rows] - b[rows]) / self._span
-            # Of the largest weight: what enters must lie in [-1, 1].
+            # Divided by the largest weight: values must lie in [-1, 1].
             parts = np.full(len(differences), 1.0) if weight is None else weight[rows]
             parts = parts / self.largest_weight
             self._update(differences * parts, parts)

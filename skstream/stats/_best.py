@@ -1,4 +1,4 @@
-"""The best of several models, and those that are not told apart from it."""
+"""The best of several models, and those that do not differ from it significantly."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BestModelResult(SignificanceTest):
         Two-sided p-value of each model against the best, corrected where `correction` says so;
         1 for the best itself.
     pvalue : float
-        The largest of the others: below `alpha` where the best is told apart from all.
+        The largest of the others: below `alpha` if the best differs significantly from all.
     not_told_apart : tuple of str
         The best, and the models whose p-value is not below `alpha`, in the order given.
     correction : {"holm", "none"}
@@ -68,7 +68,7 @@ class BestModelResult(SignificanceTest):
 
     @property
     def better(self) -> str | None:
-        """Name of the best model if it is told apart from every other one, else None."""
+        """Name of the best model if it differs significantly from every other one, else None."""
         return self.best if self.significant else None
 
     def to_frame(self) -> Any:
@@ -96,18 +96,18 @@ class BestModelResult(SignificanceTest):
         )
 
     def _verdict(self) -> str:
-        others = [name for name in self.not_told_apart if name != self.best]
-        told = f"not told apart: {', '.join(others)}" if others else "told apart from all others"
-        parts = [f"best {self.best}", told, format_p(self.pvalue), self._warning]
+        others = ", ".join(name for name in self.not_told_apart if name != self.best)
+        differs = f"not shown to differ from {others}" if others else "differs from all others"
+        parts = [f"best {self.best}", differs, format_p(self.pvalue), self._warning]
         return ", ".join(filter(None, parts))
 
     def _sentences(self) -> list[str]:
         place = self.names.index(self.best)
-        others = [name for name in self.not_told_apart if name != self.best]
-        told = (
-            f"not told apart from it: {', '.join(others)}"
+        others = ", ".join(name for name in self.not_told_apart if name != self.best)
+        differs = (
+            f"it does not differ significantly from {others}"
             if others
-            else f"told apart from all others ({against_alpha(self.pvalue, self.alpha)})"
+            else f"it differs from all others ({against_alpha(self.pvalue, self.alpha)})"
         )
         pairs = ", ".join(
             f"{name} {format_p(pvalue)}"
@@ -116,13 +116,13 @@ class BestModelResult(SignificanceTest):
         )
         sentences = [
             f"{self.best} has the best mean, {self.means[place]:.4g} ± "
-            f"{self.deviations[place]:.2g} over {self.n_blocks:,} {self.blocks}; {told}.",
+            f"{self.deviations[place]:.2g} over {self.n_blocks:,} {self.blocks}; {differs}.",
             f"Wilcoxon signed-rank tests against it, two-sided, {_WORDS[self.correction]}, "
             f"alpha = {self.alpha:.3g}: {pairs}.",
         ]
         if self._warning:
             sentences.append(f"{self._warning[0].upper()}{self._warning[1:]}.")
-        sentences.append("Not being told apart is not being equal.")
+        sentences.append("A difference that is not significant does not show equality.")
         return sentences
 
 
@@ -147,16 +147,16 @@ def compare_with_best(
     correction : {"holm", "none"}, default="holm"
         "holm" corrects the p-values for all pairs of models, not only those with the best one,
         because the best is chosen by the same scores and could have been any of them. So the
-        probability of telling any two equal models apart is at most `alpha`. "none" takes each test
-        alone, as in the tables of Cervantes et al.: with many equal models, most tables then tell
-        some of them apart.
+        probability of a significant difference between any two equal models is at most `alpha`.
+        "none" takes each test alone, as in the tables of Cervantes et al.: with many equal models,
+        most tables then show some difference between them.
     alpha : float, default=0.05
         Level of the tests, in (0, 1).
 
     Returns
     -------
     BestModelResult
-        Means, the best model, the p-values, and which models are not told apart.
+        Means, the best model, the p-values, and which models do not differ significantly from it.
 
     Raises
     ------

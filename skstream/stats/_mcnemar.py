@@ -1,4 +1,4 @@
-"""McNemar's test: on all answers of two models, and its signed statistic over time."""
+"""McNemar's test: on all predictions of two models, and its signed statistic over time."""
 
 from __future__ import annotations
 
@@ -474,7 +474,7 @@ class RunningMcNemar(RunningPair):
 
     See Also
     --------
-    mcnemar_curve : The same from arrays of answers.
+    mcnemar_curve : The same from arrays of predictions.
 
     Notes
     -----

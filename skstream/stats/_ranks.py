@@ -96,8 +96,8 @@ class FriedmanNemenyiResult(SignificanceTest):
     pairwise_pvalues : ndarray of shape (n_models, n_models)
         Nemenyi's p-values, corrected for looking at all pairs; 1 on the diagonal.
     groups : tuple of tuple of str
-        Maximal sets of models that Nemenyi's test does not tell apart, best first. No group
-        has one member, and none lies inside another.
+        Maximal sets of models between which Nemenyi's test finds no difference, best first. No
+        group has one member, and none lies inside another.
     n_tied_blocks : int
         Blocks in which at least two models share a rank.
     alpha : float
@@ -136,7 +136,7 @@ class FriedmanNemenyiResult(SignificanceTest):
 
     @property
     def different_pairs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs that Nemenyi's test tells apart, the better model first."""
+        """Pairs that differ by Nemenyi's test, the better model first."""
         order = np.argsort(self.average_ranks, kind="stable")
         return tuple(
             (self.names[i], self.names[j])
@@ -205,8 +205,8 @@ class FriedmanNemenyiResult(SignificanceTest):
         if not self.significant and self.different_pairs:
             sentences.append("The Friedman test does not reject, so do not rely on single pairs.")
         caveat = (
-            "Not being told apart is not being equal, and ranks say nothing about the size of a "
-            "difference."
+            "A difference that is not significant does not show equality, and ranks say nothing "
+            "about the size of a difference."
         )
         if self.blocks == "seeds":
             caveat += " Seeds of one generator say nothing about other streams."
@@ -220,7 +220,7 @@ class FriedmanNemenyiResult(SignificanceTest):
             return "every pair of models differs"
         if not self.different_pairs:
             return "no pair of models differs"
-        return "not told apart: " + "; ".join("{" + ", ".join(g) + "}" for g in self.groups)
+        return "no difference shown in " + "; ".join("{" + ", ".join(g) + "}" for g in self.groups)
 
 
 def friedman_nemenyi(
@@ -406,14 +406,14 @@ def maximal_groups(average_ranks: FloatArray, critical_difference: float) -> lis
     average_ranks : ndarray of shape (n_models,)
         Average ranks, in any order.
     critical_difference : float
-        Models whose ranks differ by at least this much are told apart.
+        Models whose ranks differ by at least this much differ significantly.
 
     Returns
     -------
     list of tuple of int
         Indices of the members of each group, best rank first: the longest runs of neighbours
-        in rank whose ends are not told apart. Runs of one model, and runs inside another, are
-        left out.
+        in rank whose ends do not differ significantly. Runs of one model, and runs inside another,
+        are left out.
     """
     order = np.argsort(average_ranks, kind="stable")
     groups: list[tuple[int, ...]] = []

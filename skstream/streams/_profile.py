@@ -272,7 +272,7 @@ class _Runs:
         self.n_missing = 0
         self._counts: Counter[tuple[Any, int]] = Counter()  # of a label and a length
         self._followers: Counter[tuple[Any, Any]] = Counter()  # of a label, and the one after it
-        self._last: tuple[Any, int] | None = None  # which may go on
+        self._last: tuple[Any, int] | None = None  # the run that may continue
 
     def update(self, labels: NDArray[Any]) -> None:
         """Count the runs in the next labels."""

@@ -209,8 +209,7 @@ def _descriptions(draw: _Draws, shows: NDArray[np.bool_]) -> NDArray[Any]:
 
 def _amounts(draw: _Draws, customer: NDArray[np.int64], shows: NDArray[np.bool_]) -> _Numbers:
     usual = 3.2 + 0.7 * draw.normal("usual", draw.n_customers)
-    amount: _Numbers = np.exp(usual[customer] + 0.6 * draw.normal("amount") + 1.1 * shows)
-    return amount.round(2)
+    return np.exp(usual[customer] + 0.6 * draw.normal("amount") + 1.1 * shows).round(2)
 
 
 def _device_scores(draw: _Draws, shows: NDArray[np.bool_]) -> _Numbers:
@@ -231,5 +230,4 @@ def _account_ages(draw: _Draws, customer: NDArray[np.int64], seconds: _Numbers) 
 def _delays(draw: _Draws, fraud: NDArray[np.bool_]) -> _Numbers:
     """Seconds until the label is known."""
     disputed = 3600 - 3 * _DAY * np.log(1 - draw.uniform("dispute"))
-    seconds: _Numbers = np.where(fraud, disputed, _DISPUTE_DAYS * _DAY)
-    return seconds.round()
+    return np.where(fraud, disputed, _DISPUTE_DAYS * _DAY).round()

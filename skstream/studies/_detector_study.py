@@ -86,11 +86,8 @@ class StudiedDetector:
     @property
     def label(self) -> str:
         """Its name, and the value of its parameter where one was varied."""
-        return self.name if self.parameter is None else f"{self.name}, {self._setting}"
-
-    @property
-    def _setting(self) -> str:
-        return f"{self.parameter}={written(self.value)}"
+        setting = f", {self.parameter}={written(self.value)}"
+        return self.name if self.parameter is None else f"{self.name}{setting}"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -438,22 +435,8 @@ def _between(numbers: set[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A detector with one value of its parameter."""
-
-    name: str
-    detector: DriftDetector
-    parameter: str | None = None
-    value: Any = None
-
-    def alarms(self, losses: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
-        """Rows of the alarms of a new detector; one for all values takes the same chances."""
-        new = clone(self.detector)
-        if self.parameter is not None:
-            new.set_params(**{self.parameter: self.value})
-        seed_estimator(new, seed, "detector", self.name)
-        return new.update_many(losses)
+#: A detector, and how it is studied; it has raised no alarms yet.
+_Candidate = tuple[DriftDetector, StudiedDetector]
 
 
 class _Seed(NamedTuple):
@@ -555,13 +538,8 @@ def detector_study(
     return DetectorStudy(
         seeds=tuple(checked),
         detectors=tuple(
-            StudiedDetector(
-                name=one.name,
-                parameter=one.parameter,
-                value=one.value,
-                alarms=tuple(of_seed.alarms[i] for of_seed in found),
-            )
-            for i, one in enumerate(candidates)
+            replace(one, alarms=tuple(of_seed.alarms[i] for of_seed in found))
+            for i, (_, one) in enumerate(candidates)
         ),
         drifts=tuple(one.drifts for one in found),
         n_rows=tuple(one.n_rows for one in found),
@@ -576,12 +554,12 @@ def _candidates(detectors: Any) -> list[_Candidate]:
             "detectors must be a dict of detectors by name, such as {'ddm': DDM()}, with at least "
             f"one. Got {detectors!r} instead."
         )
-    candidates = []
+    candidates: list[_Candidate] = []
     for name, given in names_as_text(detectors, "detectors").items():
         detector, *varied = given if isinstance(given, tuple | list) else (given,)
         detector = as_detector(detector, f"detectors[{name!r}]")
         if not varied:
-            candidates.append(_Candidate(name, detector))
+            candidates.append((detector, StudiedDetector(name=name)))
             continue
         parameter, values = varied if len(varied) == 2 else (None, ())
         listed = list(values) if np.iterable(values) else []
@@ -598,7 +576,10 @@ def _candidates(detectors: Any) -> list[_Candidate]:
                 f"detectors[{name!r}] has the same value of {parameter} twice: {twice[0]!r}. "
                 "Remove duplicates."
             )
-        candidates += [_Candidate(name, detector, parameter, value) for value in plain]
+        for value in plain:
+            with_value = clone(detector).set_params(**{str(parameter): value})
+            one = StudiedDetector(name=name, parameter=parameter, value=value)
+            candidates.append((with_value, one))
     return candidates
 
 
@@ -629,9 +610,11 @@ def _one_seed(
             raise ValueError("make_losses returned no losses.")
         own = checked_drifts(drifts if own is None else own, len(losses))
         alarms = []
-        for one in candidates:
+        for detector, one in candidates:
             what = f"the detector {one.name!r}"
-            alarms.append(one.alarms(losses, seed))
+            # One seed for all values of a parameter: they take the same chances.
+            new = seed_estimator(clone(detector), seed, "detector", one.name)
+            alarms.append(new.update_many(losses))
     except Exception as error:
         error.add_note(f"This happened with seed {seed} of the study, in {what}.")
         raise

@@ -330,7 +330,7 @@ def looks(
     """
     totals, weights = [], []
     squares = np.zeros((N_LOOKS, n_models, n_models))
-    # Of weights that are all divided by the largest, which is known at the end.
+    # All weights are divided by the largest, which is known only at the end.
     for losses, part in blocks:
         n_rows = losses.shape[1]
         stops = np.arange(N_LOOKS + 1) * n_rows // N_LOOKS

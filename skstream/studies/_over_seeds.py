@@ -205,7 +205,7 @@ def _check_evaluator(evaluator: Any) -> None:
 
 
 def _makes_models(models: Any) -> bool:
-    """Whether a function was given in the place of models."""
+    """Whether a function was given in place of models."""
     return callable(models) and not isinstance(models, type) and not hasattr(models, "partial_fit")
 
 
@@ -393,14 +393,14 @@ class StreamStudy(StudyOfModels):
         models : str or sequence of str, default=None
             Models to compare; None: all. Leave out a reference such as the Bayes classifier.
         value : {"last", "mean"}, default="last"
-            What is compared of a curve: its last value, or the mean of its values.
+            What to compare: the last value of each curve, or the mean of its values.
         **options
             Passed to `skstream.stats.compare_with_best`, such as ``correction`` or ``alpha``.
 
         Returns
         -------
         result : BestModelResult
-            The best, the p-values, and which models are not told apart.
+            The best, the p-values, and which models do not differ significantly from it.
 
         Raises
         ------
@@ -552,7 +552,7 @@ class StreamStudy(StudyOfModels):
             found = self.rank(
                 metric, forgetting=forgetting, models=ranked, value=value, alpha=alpha
             )
-            # Of different streams: those that are the same are one.
+            # Equal streams count once.
             average = {
                 name: f"({one:.2f})" for name, one in zip(ranked, found.average_ranks, strict=True)
             }
@@ -821,7 +821,7 @@ def evaluate_over_streams(
 
 
 def _is_function(stream: Any) -> bool:
-    """Whether a function of the seed was given in the place of a stream."""
+    """Whether a function of the seed was given in place of a stream."""
     return callable(stream) and not hasattr(stream, "chunks")
 
 

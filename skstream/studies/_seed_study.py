@@ -124,7 +124,7 @@ def last_answers(result: EvaluationResult) -> str:
     return "" if result.bins is None else answers_of(result, result.bins[-1])
 
 
-#: What marks the best in a table, and what is not told apart from it.
+#: What marks the best in a table, and models that do not differ from it significantly.
 MARK = "*"
 
 
@@ -325,16 +325,16 @@ class SeedStudy(StudyOfModels):
         models : str or sequence of str, default=None
             Models to compare; None: all. Leave out a reference such as the Bayes classifier.
         value : {"last", "mean"}, default="last"
-            What is compared of a curve: its last value, or the mean of its values, which under a
-            window or fading tells of the whole stream, and not of its last rows alone; over the
-            checkpoints at which all models have a value.
+            What to compare: the last value of each curve, or the mean of its values over the
+            checkpoints at which all models have one. With a window or fading, only the mean
+            describes the whole stream.
         **options
             Passed to `skstream.stats.compare_with_best`, such as ``correction`` or ``alpha``.
 
         Returns
         -------
         result : BestModelResult
-            The best, the p-values, and which models are not told apart.
+            The best, the p-values, and which models do not differ significantly from it.
 
         Raises
         ------
@@ -531,7 +531,7 @@ class SeedStudy(StudyOfModels):
         alpha: float = 0.05,
         value: str = "last",
     ) -> str:
-        """Return the scores as text, with the best marked and all not told apart from it.
+        """Return the scores as text; marked are the best and all that do not differ significantly.
 
         Parameters
         ----------
@@ -578,8 +578,8 @@ class SeedStudy(StudyOfModels):
         if has_marks:
             corrected = "corrected as by Holm" if correction == "holm" else "not corrected"
             words = (
-                f"{MARK} the best, and those that pairwise Wilcoxon tests over the seeds do not "
-                f"tell from it ({corrected}, alpha = {alpha:g})"
+                f"{MARK} the best, and models that do not differ from it significantly in pairwise "
+                f"Wilcoxon tests over the seeds ({corrected}, alpha = {alpha:g})"
             )
             lines.append(filled(words, indent="  "))
         elif why := self._why_not_told(compared, correction, alpha):
@@ -604,7 +604,7 @@ class SeedStudy(StudyOfModels):
         alpha: float,
         value: str,
     ) -> tuple[str, ...]:
-        """Return the best and what is not told apart; nothing where that cannot be tested."""
+        """Return the best and what does not differ from it; nothing if that cannot be tested."""
         is_told = len(names) > 1 and not self._why_not_told(names, correction, alpha)
         if not is_told or self._first.measures[metric].higher_is_better is None:
             return ()
@@ -615,7 +615,7 @@ class SeedStudy(StudyOfModels):
         return best.not_told_apart
 
     def _why_not_told(self, names: Sequence[str], correction: Correction, alpha: float) -> str:
-        """Say why no test over these seeds can tell models apart; empty if one can."""
+        """Say why no test over these seeds can find a difference; empty if one can."""
         if self.same_streams:
             return self._which_same()
         if len(names) < 2:

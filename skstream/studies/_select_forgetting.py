@@ -13,6 +13,7 @@ from skstream.core.forgetting import as_forgetting
 from skstream.core.result.result import EvaluationResult
 from skstream.forgetting import Forgetting
 from skstream.logs._predictions import result_of_predictions
+from skstream.stats._report import plural
 from skstream.utils._optional import optional_import
 
 # As noisy as windows of about 100, 200, 500, 1,000, 2,000, 5,000 and 10,000 rows, in turn.
@@ -89,9 +90,8 @@ class ForgettingSelection:
         ]
         return "\n".join(
             [
-                f"{self.best} follows the true {self.metric} best, of {len(self.rmse)} "
-                f"{'mechanism' if len(self.rmse) == 1 else 'mechanisms'} over "
-                f"{self.n_compared:,} {'row' if self.n_compared == 1 else 'rows'}.",
+                f"{self.best} follows the true {self.metric} best, of "
+                f"{plural(len(self.rmse), 'mechanism')} over {plural(self.n_compared, 'row')}.",
                 f"  {'':{width}}  rmse    bias",
                 *lines,
                 "Next: .best_forgetting, .to_frame(), .estimates",

@@ -249,8 +249,7 @@ def copied(tree: Tree) -> Tree:
 
 def n_bytes(tree: Tree) -> int:
     """Memory of a tree: of its arrays, and of the factors that are formed while it is executed."""
-    of_arrays: int = sum(array.nbytes for array in tree)
-    return of_arrays + len(tree.free) * _bytes_of_factors(tree)
+    return sum(array.nbytes for array in tree) + len(tree.free) * _bytes_of_factors(tree)
 
 
 def n_leaves(tree: Tree) -> int:

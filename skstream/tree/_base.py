@@ -244,7 +244,7 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
     ) -> tuple[Any, Floats]:
         """Ask and learn rows in order; return the model after them, and probabilities.
 
-        The model given is not changed. Of the asks, `stamp` counts the rows learnt before, and
+        The model given is not changed. For each ask, `stamp` counts the rows learnt before, and
         `is_next` says whether the row asked is the one that is learnt next.
         """
 

@@ -497,7 +497,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         return place._replace(warning=ahead, behind=behind)
 
     def _replaced(self, number: int, place: Place, part: _Part, row: int) -> Place:
-        """Put the tree in the background, or a new one, in the place of the old one."""
+        """Put the tree in the background, or a new one, in place of the old one."""
         tree, n_made = place.behind, place.n_made
         if tree is None:
             tree, n_made = self._begun_tree(number, place, n_made, part, row), n_made + 1

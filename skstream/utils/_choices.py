@@ -59,13 +59,13 @@ def check_number(value: Any, name: str, *, least: float = 0, above: float = -flo
     return float(value)
 
 
-def check_place(name: str, place: Any, n_places: int) -> int:
+def check_position(name: str, position: Any, n_positions: int) -> int:
     """Return the number of a fold or bin; raise an error if it does not exist."""
-    if not (is_integer(place) and 0 <= place < n_places):
+    if not (is_integer(position) and 0 <= position < n_positions):
         raise ValueError(
-            f"{name} must be from 0 to {n_places - 1}, as an int. Got {place!r} instead."
+            f"{name} must be from 0 to {n_positions - 1}, as an int. Got {position!r} instead."
         )
-    return int(place)
+    return int(position)
 
 
 def names_as_text(named: Mapping[Any, Any], what: str) -> dict[str, Any]:

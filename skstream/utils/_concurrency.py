@@ -111,9 +111,9 @@ def on_cluster(backend: Any, data: Any) -> Iterator[None]:
     cluster once, and from worker to worker: joblib would send it with every call.
 
     The Dask backend tells joblib of every result, and of every error that a function raised, but
-    not of calls whose workers died: joblib would wait for them for ever. Where one worker is left,
-    joblib would make the calls in this process, which must outlive what kills workers; where none
-    is, calls wait until one has started again.
+    not of calls whose workers died: joblib would wait for them forever. Where one worker is left,
+    joblib would make the calls in this process, which must survive what kills workers; where none
+    is left, calls wait until one has started again.
 
     Parameters
     ----------

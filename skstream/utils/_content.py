@@ -24,7 +24,7 @@ from skstream.utils._numba import Jitted, is_dispatcher
 from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import ADDRESSES
 
-#: Values that their text tells apart.
+#: Values that are equal if their texts are.
 PLAIN = (NoneType, bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
 
 _CACHE = type(lru_cache(len))

@@ -368,10 +368,8 @@ class LabelSpace:
         """Labels of codes; where a code is below 0, all become objects, and those None."""
         if self.classes is None:
             return codes
-        labels: NDArray[Any]
         if not np.count_nonzero(codes < 0):
-            labels = self.classes[codes]
-            return labels
+            return self.classes[codes]
         labels = self.classes[codes].astype(object)
         labels[codes < 0] = None
         return labels
@@ -401,23 +399,23 @@ class LabelSpace:
         if len(classes) and len(labels) > 1:
             if kinds in _INTEGERS and np.uint64 not in (labels.dtype, classes.dtype):
                 low, high, table = self._table
-                places = labels.astype(np.int64, copy=False)
+                values = labels.astype(np.int64, copy=False)
                 if table is None:
-                    return _places(places, classes.astype(np.int64))
-                if places.min() < low or places.max() > high:
-                    inside = (places >= low) & (places <= high)
+                    return _codes_of(values, classes.astype(np.int64))
+                if values.min() < low or values.max() > high:
+                    inside = (values >= low) & (values <= high)
                     codes = np.full(len(labels), UNKNOWN, dtype=np.int64)
-                    codes[inside] = table[places[inside] - low]
+                    codes[inside] = table[values[inside] - low]
                     return codes
-                return table[places - low if low else places]
+                return table[values - low if low else values]
             if kinds == "ff" or (kinds == "fi" and classes[-1] < LARGEST_EXACT):
-                codes = _places(labels, classes.astype(np.float64, copy=False))
+                codes = _codes_of(labels, classes.astype(np.float64, copy=False))
                 codes[np.isnan(labels)] = NO_LABEL
                 return codes
             if kinds == "UU":
-                return _places(labels, classes)
+                return _codes_of(labels, classes)
             if kinds == "UO" and self._texts is not None:
-                return _places(labels, self._texts)
+                return _codes_of(labels, self._texts)
         try:
             found = map(self._by_label.__getitem__, labels.tolist())
             return np.fromiter(found, np.int64, len(labels))
@@ -518,7 +516,7 @@ class _CodeTable(dict[Hashable, int]):
         return NO_LABEL if is_missing(label) else UNKNOWN
 
 
-def _places(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+def _codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
     codes = np.searchsorted(classes, labels).astype(np.int64, copy=False)
     np.minimum(codes, len(classes) - 1, out=codes)
     codes[classes[codes] != labels] = UNKNOWN

@@ -69,8 +69,8 @@ def unmasked(values: Any, *, numbers: bool = False) -> Any:
 def refuse_masked(values: Any, name: str) -> None:
     """Raise an error that names the first masked entry, if there is one."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        index = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
         raise ValueError(
-            f"{name}[{', '.join(map(str, place))}] is masked, so it has no value. Leave such rows "
+            f"{name}[{', '.join(map(str, index))}] is masked, so it has no value. Leave such rows "
             f"out, or fill the values first: {name}.filled(value)."
         )

@@ -94,7 +94,7 @@ def _frame_of_arrow(X: Any) -> Any:
         return optional_import("polars", purpose).from_arrow(X)
     frame = X.to_pandas()
     for name, column in zip(X.schema.names, X.columns, strict=True):
-        # Of integers with nulls pandas makes floats, which do not hold them all.
+        # pandas turns integers with nulls into floats, which do not hold them all.
         whole = column.null_count and str(column.type).strip("u").startswith("int")
         if whole and name in frame and frame[name].abs().max() >= LARGEST_EXACT:
             frame[name] = column.to_pandas(integer_object_nulls=True)
@@ -103,14 +103,14 @@ def _frame_of_arrow(X: Any) -> Any:
 
 def check_no_name_twice(names: list[Any], where: str) -> None:
     """Raise an error if two columns have the same name."""
-    places: dict[Any, int] = {}
-    for place, name in enumerate(names):
-        if name in places:
+    numbers: dict[Any, int] = {}
+    for number, name in enumerate(names):
+        if name in numbers:
             raise ValueError(
-                f"Columns {places[name]} and {place} of {where} have the same name, {name!r} (the "
-                "first column is column 0). Rename one of them."
+                f"Columns {numbers[name]} and {number} of {where} have the same name, {name!r} "
+                "(the first column is column 0). Rename one of them."
             )
-        places[name] = place
+        numbers[name] = number
 
 
 def check_names_of_one_type(X: Any) -> None:
@@ -120,9 +120,9 @@ def check_names_of_one_type(X: Any) -> None:
     names = list(X.columns)
     is_text = [isinstance(name, str) for name in names]
     if any(is_text) and not all(is_text):
-        place = is_text.index(not is_text[0])
+        other = is_text.index(not is_text[0])
         raise TypeError(
-            f"Column {place} of X has the name {names[place]!r} ({type(names[place]).__name__}), "
+            f"Column {other} of X has the name {names[other]!r} ({type(names[other]).__name__}), "
             f"and column 0 {names[0]!r} ({type(names[0]).__name__}). scikit-learn accepts no names "
             "of two types: convert them with X.columns = X.columns.astype(str)."
         )
@@ -137,7 +137,7 @@ def array_of_rows(X: Any) -> NDArray[Any]:
         rows = np.asarray(X)
         if rows.dtype.kind not in "US" or not isinstance(X, (list, tuple)):
             return rows
-        # Of numbers and gaps beside texts NumPy makes texts: keep them, as scikit-learn does.
+        # NumPy turns numbers and gaps among texts into texts: keep them, as scikit-learn does.
         objects = np.array(X, dtype=object)
         are_texts = all(isinstance(value, (str, bytes)) for value in objects.ravel().tolist())
         return rows if are_texts else objects
@@ -252,7 +252,7 @@ def own_rows(rows: Any) -> Any:
 
 
 def _own_frame(rows: Any) -> Any:
-    # Of columns of several types pandas makes a new array, in which no stride is negative.
+    # pandas makes a new array from columns of several types, in which no stride is negative.
     if not getattr(getattr(rows, "_mgr", None), "is_single_block", True):
         return rows.copy()
     values = rows.to_numpy()
@@ -323,12 +323,12 @@ class Schema:
                 f"Row {first_row} has {found.width} features, but the rows before it have "
                 f"{self.width}. Every row of a stream must have the same features."
             )
-        for place, (now, before) in enumerate(
+        for number, (now, before) in enumerate(
             zip(found.names or (), self.names or (), strict=True)
         ):
             if now != before:
                 raise ValueError(
-                    f"The columns change at row {first_row}: column {place} is {now!r}, but it "
+                    f"The columns change at row {first_row}: column {number} is {now!r}, but it "
                     f"was {before!r} in the rows before it. Use the same columns in the same order"
                     f"{_how_ordered(found.names, self.names)}."
                 )
@@ -356,5 +356,4 @@ def best_columns(X: NDArray[np.float64]) -> NDArray[np.int64]:
     if X.shape[1] != 2:
         return X.argmax(axis=1).astype(np.int64, copy=False)
     first, second = X[:, 0], X[:, 1]
-    is_second: NDArray[np.bool_] = ~(second <= first) & (first == first)
-    return is_second.astype(np.int64)
+    return (~(second <= first) & (first == first)).astype(np.int64)

@@ -130,7 +130,7 @@ def as_data(value: Any, arrays: Arrays, at: str = "") -> Any:
         A data class, or what Python's containers, numbers and texts are made of. Fields that have
         their default are left out.
     arrays : dict
-        Arrays are put in there, by their places in the object.
+        Arrays are put in there, by their positions in the object.
     at : str, default=""
         Place of the value in the object.
     """

@@ -208,7 +208,7 @@ _QUOTED_OR_SPARSE = re.compile(r"""['"{}\s]""")
 
 
 def arff_values(text: str) -> Any:
-    """Values in a line of an ARFF file; of a sparse row, by their places; None if one is missing.
+    """Values in a line of an ARFF file; of a sparse row, by position; None if one is missing.
 
     Examples
     --------

@@ -38,8 +38,7 @@ _CONVERT = (
 class UtcTimes(np.ndarray):
     """Array of ``datetime64`` in UTC, of datetimes that came with a time zone.
 
-    NumPy's own ``datetime64`` has no time zone, so that datetimes with and without one could not
-    be told apart.
+    NumPy's own ``datetime64`` has no time zone, so datetimes with and without one would look alike.
     """
 
     def __reduce__(self) -> Any:
@@ -166,7 +165,7 @@ def as_microseconds(values: np.ndarray, name: str = "times", first_row: int = 0)
     Raises
     ------
     ValueError
-        If floats do not tell them apart; `name` is the name of the parameter, and `first_row` the
+        If some are equal as floats; `name` is the name of the parameter, and `first_row` the
         row of its first value.
     """
     kind = values.dtype.kind
@@ -225,7 +224,7 @@ def wrong_arrival(
     Returns
     -------
     (int, str) or None
-        Its place in `given`, and a message. None: all times are there and in order.
+        Its position in `given`, and a message. None: all times are there and in order.
     """
     if before is not None and len(given) and kind_of(before) != kind_of(given[:1]) != MISSING:
         return 0, (
@@ -265,8 +264,7 @@ def where_back(
 
 
 def _is_time(times: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
-    return ~found
+    return ~np.isnat(times) if times.dtype.kind == "M" else np.isfinite(times)
 
 
 def shown_time(given: np.ndarray) -> str:
@@ -517,7 +515,7 @@ def calendar_of(period: str | timedelta, zone: str | None = None) -> Calendar:
         If the text is no duration, and pandas, which knows the others, is absent.
     """
     try:
-        place = None if zone is None else ZoneInfo(zone)
+        known_zone = None if zone is None else ZoneInfo(zone)
     except (KeyError, ValueError, OSError) as error:
         raise ValueError(
             f"time_zone={zone!r} is not a known time zone. Give its name, such as 'Europe/Berlin'; "
@@ -527,7 +525,7 @@ def calendar_of(period: str | timedelta, zone: str | None = None) -> Calendar:
     if isinstance(period, str):
         length = parse_duration(period if period[:1].isdigit() else f"1{period.strip()}")
     if length is not None and length > timedelta(0):
-        return Calendar(length, "", place)
+        return Calendar(length, "", known_zone)
     wrong = (
         f"{period!r} is not a period that a clock can count. Give a duration in {UNITS}, such as "
         "'7D' or '12h', or a pandas alias: of the date at which periods begin, such as 'MS' (the "
@@ -536,7 +534,7 @@ def calendar_of(period: str | timedelta, zone: str | None = None) -> Calendar:
     )
     if length is not None:
         raise ValueError(wrong)
-    found = Calendar(None, str(period), place)
+    found = Calendar(None, str(period), known_zone)
     try:
         for day in (5, 8):  # a Wednesday, and a Saturday, which some have not
             start, end = found.around(datetime(2020, 2, day, 13))

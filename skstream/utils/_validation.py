@@ -82,7 +82,7 @@ def is_outlier_detector(model: Any) -> bool:
 def is_fitted(estimator: Any) -> bool:
     """Whether an estimator has learnt something, in scikit-learn's sense."""
     own = type(estimator).__module__.partition(".")[0] == __name__.partition(".")[0]
-    # Of our own, which all require fitting, scikit-learn need not look up the tags to any depth.
+    # Our own estimators all require fitting, so scikit-learn need not look up the nested tags.
     if hasattr(estimator, "fit") and not (own and hasattr(estimator, "__sklearn_is_fitted__")):
         try:
             check_is_fitted(estimator)

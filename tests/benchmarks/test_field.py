@@ -42,7 +42,8 @@ bag = "skstream.ensemble:OnlineBagging('nb', n_estimators=2)"
 [streams]
 SEA = "SEA(n_rows=600)"
 Sine = "Sine(n_rows=500)"
-"file" = {file = "rows.csv", target = "class"}
+STAGGER = "STAGGER(n_rows=400)"
+"file" = {file = "rows.csv", target = "class", models = {season-7 = "persistent(lag=7)"}}
 "file+late9" = {file = "rows.csv", target = "class", delay = "9"}
 """
 
@@ -153,9 +154,10 @@ def test_families(model, family):
 def test_an_interval_is_the_comparison_at_the_level_of_the_entry(here, field):
     result = load(here / "out" / "results" / "file-0.npz")
     entry = field["entries"]["file"]
-    best = max(("persistent", "majority"), key=lambda one: result.scores[one]["accuracy"])
+    naive = ("persistent", "majority", "season-7")
+    best = max(naive, key=lambda one: result.scores[one]["accuracy"])
     assert entry["best_guess"] == best
-    level = 0.05 / (3 * 2)  # learners and naive guesses; of each seed half
+    level = 0.05 / (3 * 3)  # learners and naive guesses; of each seed half
     test = result.compare("nb", best, test="anytime", alpha=level / 2)
     low, high = test.interval
     assert entry["learners"]["nb"]["gain"] == [
@@ -226,7 +228,7 @@ def test_another_protocol_is_refused(here, field, tmp_path, capsys):
         (["--against", "field.json"], "needs a model"),
         (["--against", "field.json", "--model", "nb"], "which a learner|as a learner"),
         (["--against", "field.json", "--model", "m=nb", "--stream", "SAE"], "SEA"),
-        (["--against", "suite.toml", "--model", "m=nb"], "is no record"),
+        (["--against", "suite.toml", "--model", "m=nb"], "is not a record"),
         (["--against", "nowhere.json", "--model", "m=nb"], "nowhere.json"),
         (["--model", "m=nb"], "are for --against"),
     ],
@@ -355,6 +357,61 @@ def test_what_is_planted_changes_the_page_as_it_must(planted):
         entry["learners"]["nb"] |= {"gain_is": 0}
     assert "**On 1 of 1 real streams no learner by itself" in field_page.page(without)
     assert "**On 0 of 1 real streams no learner by itself" in text
+
+
+@pytest.fixture(scope="module")
+def seasonal(tmp_path_factory):
+    """Record of a stream whose labels come again after seven rows, and which columns show, too."""
+    folder = tmp_path_factory.mktemp("seasonal")
+    rng, y = np.random.default_rng(3), np.tile([0, 0, 1, 0, 1, 1, 0], 100)
+    for name, noise in (("waves", 0.8), ("plain", 0.3)):
+        x = y + noise * rng.normal(size=len(y))
+        lines = [f"{value:.6f},c{label}" for value, label in zip(x, y, strict=True)]
+        (folder / f"{name}.csv").write_text("\n".join(["x,class", *lines]))
+    own = 'models = {season-7 = "persistent(lag=7)"}}'
+    streams = (
+        f'[streams]\nwaves = {{file = "waves.csv", target = "class", {own}\n'
+        'plain = {file = "plain.csv", target = "class"}\n'
+    )
+    (folder / "suite.toml").write_text(SUITE[: SUITE.index("[streams]")] + streams)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(["bench", "suite.toml", "--out", "out"]) == 0
+        return field_of(folder / "out")
+
+
+def test_a_seasonal_guess_is_a_guess_where_there_are_seasons_and_nowhere_else(seasonal):
+    assert seasonal["learners"]["season-7"]["family"] == "seasonal"
+    waves, plain = seasonal["entries"].values()
+    assert (waves["best_guess"], plain["best_guess"]) == ("season-7", "majority")
+    assert waves["learners"]["season-7"]["scores"][0][0] > 0.98
+    assert (waves["learners"]["nb"]["gain_is"], waves["learners"]["nb"]["gain_plain_is"]) == (-1, 1)
+    assert "gain_plain_is" not in plain["learners"]["nb"]
+    for one in (*seasonal["leaderboards"].values(), *waves["learners"].values()):
+        assert "season-7" not in str(one)
+    text = field_page.page(seasonal)
+    assert "on 0 of them that guess is the last label, and on 1 a seasonal one." in text
+    assert "It is the best guess on 1 of them (`waves`). Without the seasonal guesses, 0 " in text
+    assert not lines_of(text, "| `season-7` | –")  # it has no rank: no line among the learners
+    (row,) = lines_of(text, "| `season-7` ")
+    assert row.endswith(" – |")
+
+
+def test_a_certificate_is_given_without_the_stream_that_weighs_most_too(folder, field):
+    board = field["leaderboards"]["generated"]
+    names, most = list(board["mean_losses"]), board["without"]["stream"]
+    found = {
+        name: {k: load(folder / "out" / "results" / f"{name}-{k}.npz") for k in (0, 1)}
+        for name in board["streams"]
+    }
+    spreads = {
+        stream: np.std([np.mean([r.scores[n]["accuracy"] for r in of.values()]) for n in names])
+        for stream, of in found.items()
+    }
+    assert max(spreads, key=spreads.get) == most
+    rest = leaderboard_of({n: of for n, of in found.items() if n != most}, names)
+    assert board["without"]["possible"] == rest["possible"]
+    assert f"Without `{most}`, on which their accuracies differ most" in field_page.page(field)
 
 
 def test_the_pictures_are_drawn(field, tmp_path, matplotlib):

@@ -201,7 +201,7 @@ TESTED = {
 
 
 def test_every_row_of_the_table_is_tested():
-    section = PAGE.read_text(encoding="utf-8").partition("## Beside other libraries")[2]
+    section = PAGE.read_text(encoding="utf-8").partition("## Compared with other libraries")[2]
     section = section.partition("\n## ")[0]
     rows = re.findall(r"^\| (?![\s|-])(.+?) \|", section, flags=re.MULTILINE)
     assert sorted(rows) == sorted(TESTED)

@@ -334,9 +334,7 @@ def test_only_what_was_evaluated_alike_is_ranked_together():
     with pytest.raises(ValueError, match="Result 1 is prequential, and result 2 is k-fold"):
         first.rank(folds)
     gaps = one_run(stream=streams[2], missing_labels="skip")
-    assert first.rank(second, gaps).subject.endswith(
-        "3 streams (not the same missing_labels in all)"
-    )
+    assert first.rank(second, gaps).subject.endswith("3 streams (with different missing_labels)")
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "error"])

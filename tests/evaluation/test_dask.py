@@ -206,6 +206,8 @@ class KillsItsWorker(WhoAmI):
 def test_what_kills_its_worker_is_an_error_that_names_the_models(cluster):
     """joblib's Dask backend does not tell of calls that Dask gives up, and would wait for ever."""
     cluster.run_on_scheduler(allow_no_failures)
+    for nanny in cluster.cluster.workers.values():
+        nanny.auto_restart = False  # nothing else asks for another worker
     models = {"good": WhoAmI(), "kills": KillsItsWorker(os.getpid())}
     evaluator = sk.PrequentialEvaluator("accuracy", n_jobs=2, error_score=np.nan)
     with (

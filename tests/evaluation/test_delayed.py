@@ -348,7 +348,7 @@ def test_delays_of_labelled_rows_are_summed_up():
         "median": np.quantile(came, 0.5, method="inverted_cdf"),
         "max": came.max(),
     }
-    assert f"{len(came):,} labels came" in str(result)
+    assert f"{len(came):,} labels arrived" in str(result)
     assert "29 never labelled" in str(result)
 
 

@@ -45,7 +45,7 @@ BLOCK = 32
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks of few rows, so that streams of few rows have several."""
-    monkeypatch.setattr(_detect, "block_length", lambda *_: BLOCK)
+    monkeypatch.setattr(_detect, "buffer_size", lambda *_: BLOCK)
 
 
 every_evaluator = pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import skstream as sk
 from skstream.kernels import registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.preprocessing import StreamImputer
 from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import Scripted, numbered_rows
 
@@ -134,12 +135,15 @@ def test_the_earliest_failure_ends_the_evaluation_for_any_chunking(rows):
 
 
 ANSWERS = [
-    (["c"], r"row 20: its answer is 'c', which is not among the classes: \['a', 'b'\]\."),
-    ([3], r"row 20: its answer is 3, which is not among .* Labels have the type int"),
-    (["a", "b"], r"row 20: predict of 1 row returned an answer of shape \(2,\); \(1,\) is needed"),
-    ([], r"row 20: predict of 1 row returned an answer of shape \(0,\)"),
-    ([["a"]], r"row 20: predict of 1 row returned an answer of shape \(1, 1\)"),
-    ("a", r"row 20: predict of 1 row returned an answer of shape \(\)"),
+    (["c"], r"row 20: its prediction is 'c', which is not among the classes: \['a', 'b'\]\."),
+    ([3], r"row 20: its prediction is 3, which is not among .* Labels have the type int"),
+    (
+        ["a", "b"],
+        r"row 20: predict of 1 row returned predictions of shape \(2,\); \(1,\) is needed",
+    ),
+    ([], r"row 20: predict of 1 row returned predictions of shape \(0,\)"),
+    ([["a"]], r"row 20: predict of 1 row returned predictions of shape \(1, 1\)"),
+    ("a", r"row 20: predict of 1 row returned predictions of shape \(\)"),
     ([{}], r"row 20: predict returned something else: .* is not a label"),
     ([None], r'row 20: its prediction was missing \(None or NaN\)\. Pass unanswered="wrong"'),
     ([np.nan], r"row 20: its prediction was missing"),
@@ -186,10 +190,10 @@ class Infinite(RegressorMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (np.inf, "row 20: its answer is inf; predictions must be finite"),
+        (np.inf, "row 20: its prediction is inf; predictions must be finite"),
         (np.nan, r"row 20: its prediction was missing \(None or NaN\)\.$"),
         ("many", "row 20: predict returned something else: could not convert string"),
-        ([1.0, 2.0], r"row 20: predict of 1 row returned an answer of shape \(1, 2\)"),
+        ([1.0, 2.0], r"row 20: predict of 1 row returned predictions of shape \(1, 2\)"),
     ],
 )
 def test_bad_numbers_are_failures_of_their_row(answer, message):
@@ -209,6 +213,29 @@ class Unclonable(sk.Persistent):
 
     def __init__(self, size=1):
         self.size = size + 1
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS, ids=lambda evaluator: type(evaluator).__name__)
+def test_a_model_that_refuses_gaps_says_how_to_fill_them(evaluator, rows):
+    X = rows[0].copy()
+    X[50, 1] = np.nan
+    wrapped = sk.make_stream_pipeline(StreamImputer(), SGDClassifier())
+    result = evaluate(evaluator, (X, rows[1]), sgd=SGDClassifier(), wrapped=wrapped)
+    assert "wrapped" not in result.failures
+    assert result.failures["sgd"].endswith(
+        "Input X contains NaN. To fill gaps first, wrap the model: "
+        "make_stream_pipeline(StreamImputer(), model)."
+    )
+
+
+@pytest.mark.parametrize("columns", [["text"], ["text", "amount"], ["date", "amount"]])
+def test_a_model_that_refuses_texts_and_dates_says_how_to_encode_them(columns, rows, pd):
+    date = pd.to_datetime("2025-01-01")
+    X = pd.DataFrame({"text": ["am", "pm"] * 150, "date": date, "amount": 1.0})
+    result = evaluate(EVALUATORS[0], (X[columns], rows[1]), sgd=SGDClassifier())
+    assert result.failures["sgd"].endswith(
+        ". Encode texts and dates: make_stream_pipeline(make_stream_preprocessor(X[:500]), model)."
+    )
 
 
 def test_a_model_that_cannot_be_copied_is_named(rows):

@@ -58,6 +58,7 @@ MODELS = {
     "multinomial": MultinomialNB(),
     "bernoulli": BernoulliNB(),
     "last": sk.Persistent(),
+    "season": sk.Persistent(lag=9),
     "majority": sk.MajorityClass(),
     "window": sk.MajorityWindow(5),
     "scaled": sk.make_stream_pipeline(StandardScaler(), SGDClassifier()),

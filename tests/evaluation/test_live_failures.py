@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from functools import cache
 
 import numpy as np
 import pytest
@@ -93,6 +94,7 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(found.waits.poll_costs[name], values)
 
 
+@cache
 def undisturbed(**options):
     run = delayed_run(**options)
     for event in events():
@@ -134,7 +136,8 @@ def test_a_failed_learn_ends_the_run_and_the_last_save_goes_on(model, at, tmp_pa
     TRAPS[model, "learn"] = Trap(at, RuntimeError("out of paper"))
     stopped = 0
     for event in events():
-        run.save(path)
+        if event[0] == "label":
+            run.save(path)
         try:
             take(run, event)
         except sk.ModelError as error:
@@ -230,7 +233,7 @@ def test_a_reduce_that_fails_loses_no_label(error, at):
 
 @pytest.mark.parametrize("n_models", [1, 3])
 def test_a_measure_that_fails_in_update_loses_no_row(n_models, monkeypatch):
-    monkeypatch.setattr("skstream.core.measures.running._BLOCK", 16)
+    monkeypatch.setattr("skstream.core.measures.running._BUFFER_SIZE", 16)
     trap = Trap()
 
     def hits(y_true, y_pred):

@@ -156,12 +156,17 @@ def test_tables_and_sentences_fit_the_terminal(width, monkeypatch):
     }
     evaluator = sk.KFoldEvaluator(["accuracy", "kappa"], n_folds=3, forgetting="window:50")
     result = evaluator.evaluate(models, make_demo_stream(300))
-    texts = (str(result), str(result.compare("a", "a model with a name")))
+    late = sk.DelayedEvaluator("accuracy", delay=9).evaluate(models, make_demo_stream(300))
+
+    def shown():
+        return str(late), str(result), str(result.compare(*models))
+
+    texts = shown()
     profile = label_profile(make_demo_stream(300))
     monkeypatch.setenv("COLUMNS", str(width))
-    for text, narrow in zip(texts, (str(result), str(result.compare(*models))), strict=True):
+    for text, narrow in zip(texts, shown(), strict=True):
         assert max(map(len, narrow.splitlines())) <= max(width, 42)  # the table without costs
-        if narrow.startswith("k-fold") and width < 80:
+        if narrow.startswith(("k-fold", "delayed")) and width < 80:
             assert "seconds  path" in text and "seconds" not in narrow
         else:
             assert " ".join(narrow.split()) == " ".join(text.split())

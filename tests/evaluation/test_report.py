@@ -21,6 +21,7 @@ from sklearn.linear_model import SGDClassifier
 import skstream as sk
 from skstream.drift import DDM
 from skstream.reports import _page
+from skstream.stats import friedman_nemenyi
 from skstream.streams import join_streams, make_demo_stream
 from tests._examples import examples
 from tests.evaluation._models import FailsLater
@@ -298,14 +299,14 @@ def test_settings_models_versions_and_the_stream_are_there(tmp_path: Path) -> No
     assert page.texts[""][:2] == ["Demand & <supply>", "Demand & <supply>"]
     (settings,) = page.sections["Settings"]
     assert dict(settings) == {name: str(value) for name, value in result.parameters.items()}
-    assert page.texts["Settings"] == ["Not as usual: n_warmup=5."]
+    assert page.texts["Settings"] == ["Other than the defaults: n_warmup=5."]
     assert any("SGDClassifier(alpha=0.0001," in text for text in page.texts["Models"])
     assert ["scikit-learn", result.details.record["versions"]["scikit-learn"]] in page.sections[
         "Made with"
     ][0]
     stream = dict(page.sections["The stream"][0])
     assert stream["rows"] == "300"
-    assert stream["their names"] == ", ".join(STREAM.feature_names)
+    assert stream["feature names"] == ", ".join(STREAM.feature_names)
     share = np.mean(np.asarray(STREAM.y) == STREAM.classes[0])
     assert stream["classes"].startswith(f"{STREAM.classes[0]} {share:.2%}, ")
     same = np.mean(np.asarray(STREAM.y)[1:] == np.asarray(STREAM.y)[:-1])
@@ -483,13 +484,14 @@ def test_the_page_needs_no_other_file(pictures: None, tmp_path: Path) -> None:
     nasty = {"<script>alert(1)</script>": sk.Persistent(), '"a" & $b_{1}$ -->': sk.MajorityClass()}
     result = sk.PrequentialEvaluator(forgetting=FORGETTING).evaluate(nasty, STREAM)
     slices = sk.score_slices(result, ["day", "<b>night</b>"] * 150, metrics="accuracy")
-    path = result.report(tmp_path / "report", also=[slices])
+    ranks = friedman_nemenyi([[0.8, 0.7], [0.9, 0.6], [0.7, 0.8]], ["sgd", "bayes"])
+    path = result.report(tmp_path / "report", also=[slices, ranks])
     assert path == tmp_path / "report.html"
     text = path.read_text("utf-8")
     page = Page(text)
     assert "script" not in page.tags
     assert not {"link", "iframe", "object", "style-sheet", "image", "img"} & page.tags
-    assert text.count("<svg") == 7
+    assert text.count("<svg") == 8  # the last of critical differences
     assert path.stat().st_size < 2_000_000
     for name, value in page.attributes:
         assert not name.startswith("on")
@@ -499,7 +501,7 @@ def test_the_page_needs_no_other_file(pictures: None, tmp_path: Path) -> None:
     import matplotlib.pyplot as pyplot
 
     assert not pyplot.get_fignums()
-    assert text == path.read_text("utf-8") == text_of(result, tmp_path, also=[slices])
+    assert text == path.read_text("utf-8") == text_of(result, tmp_path, also=[slices, ranks])
 
 
 def test_many_points_become_dots_so_that_the_page_stays_small(pictures, tmp_path, monkeypatch):

@@ -223,7 +223,7 @@ def test_blocks_are_left_out_as_rows_that_were_not_asked(kind: str) -> None:
             blocks = np.arange(len(rows)) // 6
             np.testing.assert_allclose(
                 lines._without_each_sum(rows, blocks),
-                lines._without_each(rows, blocks),
+                lines.without_each(rows, blocks),
                 rtol=1e-9,
                 atol=1e-12,
                 err_msg=metric,
@@ -572,6 +572,6 @@ def test_what_has_no_slices() -> None:
     own = sk.PrequentialEvaluator(Measure(lambda y, p: 0.25, name="accuracy")).evaluate(
         sk.MajorityClass(), X, y
     )
-    with pytest.raises(ValueError, match="is it your own"):
+    with pytest.raises(ValueError, match="measure of your own"):
         sk.score_slices(own, y)
     assert sk.score_slices(own, y, metrics="error").slice_names == ["0", "1"]

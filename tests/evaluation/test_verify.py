@@ -185,7 +185,7 @@ def test_a_changed_file_is_found_by_its_first_row(part, saved):
     found = verify(sk.load(saved), models(), X, y)
     assert not found.identical
     words = {
-        "tape/answers/1": "the answer of 'bayes' at row 123 (counted from 0) is",
+        "tape/answers/1": "the prediction of 'bayes' at row 123 (counted from 0) is",
         "values/0/0/1": "kappa (all rows so far) of 'sgd' at the checkpoint after 150 rows is",
     }
     assert words[part] in found.first
@@ -305,7 +305,7 @@ def test_under_delay_the_first_bin_that_differs_is_named_alone(tmp_path):
     answers[0, 123, [40, 44]] = 1 - answers[0, 123, [40, 44]]
     crafted(path, {"tape/answers/0": answers})
     found = verify(sk.load(path), models(), X, y).first
-    assert "the answer of 'sgd' in bin 40 at row 123 (counted from 0) is " in found
+    assert "the prediction of 'sgd' in bin 40 at row 123 (counted from 0) is " in found
     assert len(found) < 100
     answers[0, 123, [40, 44]] = 1 - answers[0, 123, [40, 44]]
     curve[-1, 0, 7:] = np.nextafter(curve[-1, 0, 7:], 2)
@@ -453,7 +453,7 @@ def test_failures_that_did_not_happen_are_no_identical_result(name):
     models = {"sgd": SGDClassifier(), "last": sk.Persistent()}
     result = sk.PrequentialEvaluator("accuracy", random_state=1).evaluate(models, X[:200], y[:200])
     found = verify(replace(result, failures={name: "boom"}), models, X[:200], y[:200])
-    assert not found.identical and found.first == f"the result: failures: {name} is not there"
+    assert not found.identical and found.first == f"the result: failures: {name} is missing"
 
 
 def test_refits_that_were_not_made_are_no_identical_result():

@@ -4,9 +4,46 @@ import random
 from typing import Any
 
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from skstream import PrequentialEvaluator
 from skstream.kernels import Task
-from tests.kernels._reference import cut, random_cuts, run_kernel, run_literally, running, twin
+from tests.kernels._reference import (
+    TIMELINES,
+    cut,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    running,
+    twin,
+)
+
+KINDS = ("plain", "ties", "whole", "cancelling", "far", "constants")
+any_case = given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    kind=st.sampled_from(KINDS),
+    is_weighted=st.booleans(),
+)
+
+
+def tree_parameters(rng: np.random.Generator) -> dict[str, Any]:
+    """Of River's tree, and of the trees of its forest."""
+    return {
+        "grace_period": int(rng.integers(2, 15)),
+        "delta": float(rng.choice([1e-7, 0.1, 0.5])),
+        "tau": float(rng.choice([0.05, 0.5])),
+        "leaf_prediction": str(rng.choice(["mc", "nb", "nba"])),
+        "max_depth": rng.choice([None, None, 0, 1, 2]),
+        "split_criterion": str(rng.choice(["info_gain", "gini"])),
+        "nb_threshold": int(rng.choice([0, 5])),
+        "merit_preprune": bool(rng.random() < 0.8),
+        "min_branch_fraction": float(rng.choice([0.01, 0.3])),
+        "max_share_to_split": float(rng.choice([0.6, 0.99])),
+    }
 
 
 def rows_of(kind: str, n: int, rng: np.random.Generator, d: int = 3) -> Any:
@@ -51,6 +88,22 @@ def run_both(model: Any, block: Any, task: Task, rng: np.random.Generator) -> tu
     if isinstance(seed := getattr(literal.model_, "_rng", None), random.Random):
         assert kernel.estimator.model_._rng.getstate() == seed.getstate()
     return kernel.estimator, literal
+
+
+def evaluated_as_by_river(model: Any, stream: Any) -> tuple[Any, Any, str]:
+    """Models after our evaluation and after River's, which agree, and how ours was executed."""
+    rows, labels = zip(*stream, strict=True)
+    X, literal = pytest.importorskip("pandas").DataFrame(rows), model.clone()
+    rows = X.to_dict("records")  # in River's a column of floats has the integer 0, too
+    evaluate = pytest.importorskip("river.evaluate").progressive_val_score
+    metric = pytest.importorskip("river.metrics").Accuracy()
+    expected = evaluate(zip(rows, labels, strict=True), literal, metric).get()
+    result = PrequentialEvaluator("accuracy").evaluate(
+        {"m": model}, X, np.array(labels), return_models=True
+    )
+    assert result.scores["m"]["accuracy"] == pytest.approx(expected, abs=1e-12)
+    assert same(result.models["m"].model_, literal)
+    return result.models["m"].model_, literal, result.paths["m"]
 
 
 def bare(model: Any, X: Any, y: Any) -> tuple[list[Any], Any]:

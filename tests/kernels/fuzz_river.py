@@ -17,10 +17,11 @@ import numpy as np
 
 from tests.kernels import test_river_forest, test_river_tree
 from tests.kernels._reference import TIMELINES
+from tests.kernels._river import KINDS
 
 LAWS = {
-    "tree": (test_river_tree.check_law, test_river_tree.KINDS, 60, 6000),
-    "forest": (test_river_forest.check_law, test_river_forest.KINDS, 90, 1500),
+    "tree": (test_river_tree.check_law, 60, 6000),
+    "forest": (test_river_forest.check_law, 90, 1500),
 }
 
 
@@ -31,7 +32,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0, help="of the first stream")
     options = parser.parse_args()
-    check_law, kinds, short, long = LAWS[options.model]
+    check_law, short, long = LAWS[options.model]
     warnings.simplefilter("ignore")
     started, n_streams, n_bad = monotonic(), 0, 0
     for seed in itertools.count(options.seed):
@@ -40,7 +41,7 @@ def main() -> int:
         rng = np.random.default_rng([seed, 99])
         case = (
             *(seed, str(rng.choice(TIMELINES)), str(rng.choice(["predict", "predict_proba"]))),
-            *(str(rng.choice(kinds)), bool(rng.random() < 0.4)),
+            *(str(rng.choice(KINDS)), bool(rng.random() < 0.4)),
             long if rng.random() < 0.04 else short,
         )
         try:

@@ -20,10 +20,10 @@ from tests._examples import examples
 from tests.kernels import _reference as ref
 
 CLASSIFIERS = [
-    *(Persistent(), MajorityClass(), *(MajorityWindow(w) for w in (1, 3, 1000))),
+    *(Persistent(), Persistent(6), MajorityClass(), *(MajorityWindow(w) for w in (1, 3, 1000))),
     RandomClass(random_state=3),
 ]
-REGRESSORS = [PersistentRegressor(), MeanRegressor()]
+REGRESSORS = [PersistentRegressor(), PersistentRegressor(6), MeanRegressor()]
 LABELS = {"strings": "abcdefghijklmnopqrstuvwxy", "integers": range(-5, 20)}
 
 

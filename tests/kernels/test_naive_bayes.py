@@ -83,7 +83,7 @@ def test_a_broken_twin_of_many_classes_is_caught(monkeypatch, rng):
     kernel = counts_module.FeatureCountsKernel
     right = kernel._scores_one_by_one
     monkeypatch.setattr(
-        kernel, "_scores_one_by_one", lambda self, piece, x, *rest: right(self, piece, 2 * x, *rest)
+        kernel, "_scores_one_by_one", lambda self, part, x, *rest: right(self, part, 2 * x, *rest)
     )
     with pytest.raises(AssertionError):
         ref.assert_bayes_equals_loop(MultinomialNB(), block, Task(np.arange(150)), rng)
@@ -116,14 +116,14 @@ def test_wide_sparse_rows(model: Any, timeline: str, weight: str, method: str, s
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("storage", ["dense", "csr"])
-def test_many_pieces(model, storage, monkeypatch, rng):
-    monkeypatch.setattr(counts_module, "rows_per_piece", lambda n_columns: 7)
+def test_many_parts(model, storage, monkeypatch, rng):
+    monkeypatch.setattr(counts_module, "rows_per_part", lambda n_columns: 7)
     X = counts(rng, 60, 8, whole=False)
     block = ref.make_block(ref.as_storage(X, storage), labels(rng, 60, 3), "polls", rng)
     kernel, _ = ref.assert_bayes_equals_loop(model, block, Task(np.arange(3), "predict_proba"), rng)
-    kernel.kernel._values_per_piece = 40  # type: ignore[attr-defined]
+    kernel.kernel._values_per_part = 40  # type: ignore[attr-defined]
     again = ref.running(ref.twin(model), kernel.kernel.task)
-    again.kernel._values_per_piece = 40  # type: ignore[attr-defined]
+    again.kernel._values_per_part = 40  # type: ignore[attr-defined]
     whole = ref.running(ref.twin(model), kernel.kernel.task)
     np.testing.assert_array_equal(again.run(block), whole.run(block))
 

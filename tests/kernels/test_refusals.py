@@ -48,6 +48,8 @@ FOREST = AdaptiveRandomForestClassifier(random_state=0)
 NOT_EXACT = [
     (sk.Persistent(), VALUES),
     (sk.Persistent(), TARGETS),
+    (sk.Persistent(0), TASK),
+    (sk.PersistentRegressor(0), Task(None)),
     (sk.MajorityWindow(0), TASK),
     (sk.Persistent().fit([[0]], ["z"]), LABELS),
     (sk.MeanRegressor(), TASK),

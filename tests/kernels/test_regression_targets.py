@@ -47,9 +47,14 @@ def test_every_numeric_transformer_is_here() -> None:
 
 
 @newest_alone
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize(
-    ("targets", "timeline"), [*zip(TARGETS, ("prequential", "polls"), strict=True)], ids=TARGETS
+    ("targets", "timeline", "container"),
+    [
+        ("both signs", "prequential", np.asarray),
+        ("negative", "polls", np.asarray),
+        ("negative", "prequential", sparse.csr_array),
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("place", range(len(TRANSFORMERS)), ids=lambda i: repr(TRANSFORMERS[i]))
 def test_transformers_ahead_of_a_regressor(place, targets, timeline, container):

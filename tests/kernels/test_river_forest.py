@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
@@ -15,8 +13,9 @@ from skstream.compat import from_river
 from skstream.kernels import Declined, Task
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples
-from tests.kernels._reference import TIMELINES, both_ways, make_block, running
-from tests.kernels._river import bare, rows_of, run_both, same
+from tests.kernels import _river
+from tests.kernels._reference import both_ways, make_block, running
+from tests.kernels._river import any_case, bare, rows_of, run_both, same
 
 pd = pytest.importorskip("pandas")
 forests = pytest.importorskip("river.forest")
@@ -31,7 +30,6 @@ if kernel_of_forest.river_tree.digest_of_files(kernel_of_forest._FILES) not in (
     pytest.skip("the files of this River are not known", allow_module_level=True)
 
 LABELS = np.array(["a", "b", "c"])
-KINDS = ("plain", "ties", "whole", "cancelling", "far", "constants")
 
 
 def detector_with(rng: np.random.Generator) -> Any:
@@ -55,17 +53,8 @@ def forest_with(rng: np.random.Generator) -> Any:
         disable_weighted_vote=bool(rng.random() < 0.2),
         warning_detector=detector_with(rng),
         drift_detector=detector_with(rng),
-        grace_period=int(rng.integers(2, 15)),
-        delta=float(rng.choice([1e-7, 0.1, 0.5])),
-        tau=float(rng.choice([0.05, 0.5])),
-        leaf_prediction=str(rng.choice(["mc", "nb", "nba"])),
-        max_depth=rng.choice([None, None, 0, 1, 2]),
-        split_criterion=str(rng.choice(["info_gain", "gini"])),
-        nb_threshold=int(rng.choice([0, 5])),
-        merit_preprune=bool(rng.random() < 0.8),
-        min_branch_fraction=float(rng.choice([0.01, 0.3])),
-        max_share_to_split=float(rng.choice([0.6, 0.99])),
         seed=int(rng.integers(0, 2**40)),
+        **_river.tree_parameters(rng),
     )
 
 
@@ -107,13 +96,7 @@ def check_law(
         run_both(kernel, block, task, rng)
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    timeline=st.sampled_from(TIMELINES),
-    method=st.sampled_from(["predict", "predict_proba"]),
-    kind=st.sampled_from(KINDS),
-    is_weighted=st.booleans(),
-)
+@any_case
 @examples(28)
 def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
     check_law(seed, timeline, method, kind, is_weighted)
@@ -316,20 +299,9 @@ def test_broken_twins_are_caught(name, tmp_path, monkeypatch) -> None:
 def test_the_example_of_rivers_docstring() -> None:
     """River's own evaluation of it, and the evaluator: the same warnings and drifts."""
     synth = pytest.importorskip("river.datasets.synth")
-    evaluate = pytest.importorskip("river.evaluate").progressive_val_score
-    stream = synth.ConceptDriftStream(seed=42, position=500, width=40).take(1000)
-    rows, labels = zip(*stream, strict=True)
-    X, y = pd.DataFrame(rows), np.array(labels)
-    rows = X.to_dict("records")  # in River's a column of floats has the integer 0, too
+    rows = synth.ConceptDriftStream(seed=42, position=500, width=40).take(1000)
     forest = forests.ARFClassifier(seed=8, leaf_prediction="mc")
-    literal = forest.clone()
-    metric = pytest.importorskip("river.metrics").Accuracy()
-    expected = evaluate(zip(rows, labels, strict=True), literal, metric).get()
-    evaluator = PrequentialEvaluator("accuracy")
-    result = evaluator.evaluate({"forest": forest}, X, y, return_models=True)
-    assert result.paths == {"forest": "kernel"}
-    assert result.scores["forest"]["accuracy"] == pytest.approx(expected, abs=1e-12)
-    mine = result.models["forest"].model_
-    assert same(mine, literal)
+    mine, literal, path = _river.evaluated_as_by_river(forest, rows)
+    assert path == "kernel"
     assert literal.n_warnings_detected() and literal.n_drifts_detected()
     assert mine.n_warnings_detected() == literal.n_warnings_detected()

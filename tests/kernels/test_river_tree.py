@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
 from skstream.compat import from_river
@@ -14,10 +12,11 @@ from skstream.kernels import Declined, Task
 from skstream.tree import _arrays as arrays
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples
-from tests.kernels._reference import TIMELINES, both_ways, make_block, running
-from tests.kernels._river import bare, rows_of, run_both, same
+from tests.kernels import _river
+from tests.kernels._reference import both_ways, make_block, running
+from tests.kernels._river import any_case, bare, rows_of, run_both, same, tree_parameters
 
-pd = pytest.importorskip("pandas")
+pytest.importorskip("pandas")
 river_tree = pytest.importorskip("river.tree")
 river_tree_kernel = pytest.importorskip("skstream.compat._river_tree")
 if not numba_enabled():
@@ -26,22 +25,6 @@ if river_tree_kernel.digest_of_files() not in river_tree_kernel.KNOWN_FILES:
     pytest.skip("the files of this River are not known", allow_module_level=True)
 
 LABELS = np.array(["a", "b", "c"])
-KINDS = ("plain", "ties", "whole", "cancelling", "far", "constants")
-
-
-def tree_with(rng: np.random.Generator) -> Any:
-    return river_tree.HoeffdingTreeClassifier(
-        grace_period=int(rng.integers(2, 15)),
-        delta=float(rng.choice([1e-7, 0.1, 0.5])),
-        tau=float(rng.choice([0.05, 0.5])),
-        leaf_prediction=str(rng.choice(["mc", "nb", "nba"])),
-        max_depth=rng.choice([None, 0, 1, 2]),
-        split_criterion=str(rng.choice(["info_gain", "gini"])),
-        nb_threshold=int(rng.choice([0, 5])),
-        merit_preprune=bool(rng.random() < 0.8),
-        min_branch_fraction=float(rng.choice([0.01, 0.3])),
-        max_share_to_split=float(rng.choice([0.6, 0.99])),
-    )
 
 
 def check_law(
@@ -52,7 +35,7 @@ def check_law(
     X, y = rows_of(kind, n, rng), rng.integers(0, 3, n)
     y[X[:, 0] > X[0, 0]] = 0
     block = make_block(X, y, timeline, rng, rng.random(n) + 0.1 if is_weighted else None)
-    model = from_river(tree_with(rng))
+    model = from_river(river_tree.HoeffdingTreeClassifier(**tree_parameters(rng)))
     task = Task(LABELS, method)
     kernel, literal = run_both(model, block, task, rng)
     if seed % 3:  # River goes on from the kernel's tree, and the kernel from River's
@@ -64,13 +47,7 @@ def check_law(
         run_both(kernel, make_block(X, rng.integers(0, 3, 20), timeline, rng), task, rng)
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    timeline=st.sampled_from(TIMELINES),
-    method=st.sampled_from(["predict", "predict_proba"]),
-    kind=st.sampled_from(KINDS),
-    is_weighted=st.booleans(),
-)
+@any_case
 @examples(60)
 def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
     check_law(seed, timeline, method, kind, is_weighted)
@@ -188,21 +165,11 @@ def squares_next_to_it(x: Any, mean: Any, two: float, out: Any) -> None:
 def test_the_example_of_rivers_docstring() -> None:
     """River's own evaluation of it, and the evaluator; nominal attributes are left to River."""
     synth = pytest.importorskip("river.datasets.synth")
-    rows, labels = zip(*synth.Agrawal(classification_function=0, seed=42).take(1000), strict=True)
-    X, y = pd.DataFrame(rows), np.array(labels)
-    rows = X.to_dict("records")  # in River's a column of floats has the integer 0, too
     nominal = ["elevel", "car", "zipcode"]
     tree = river_tree.HoeffdingTreeClassifier(grace_period=100, delta=1e-5)
     for model, path in ((tree, "kernel"), (tree.clone({"nominal_attributes": nominal}), "loop")):
-        literal = model.clone()
-        evaluate = pytest.importorskip("river.evaluate").progressive_val_score
-        metric = pytest.importorskip("river.metrics").Accuracy()
-        expected = evaluate(zip(rows, labels, strict=True), literal, metric).get()
-        evaluator = PrequentialEvaluator("accuracy")
-        result = evaluator.evaluate({"tree": model}, X, y, return_models=True)
-        assert result.paths["tree"].partition(":")[0] == path
-        assert result.scores["tree"]["accuracy"] == pytest.approx(expected, abs=1e-12)
-        assert same(result.models["tree"].model_, literal)
+        rows = synth.Agrawal(classification_function=0, seed=42).take(1000)
+        assert _river.evaluated_as_by_river(model, rows)[2].partition(":")[0] == path
 
 
 @pytest.mark.parametrize("name", ["tree", "forest"])

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 from typing import Any
 
 import joblib
@@ -421,14 +419,3 @@ class TestRegistry:
             inherited = MultinomialNB.predict
             patch.setattr(MultinomialNB, "predict", inherited, raising=False)
             assert make_kernel(MultinomialNB(), TASK) is None
-
-    def test_nothing_is_imported_before_it_is_wanted(self) -> None:
-        code = (
-            "import sys, numpy as np; from skstream.kernels import Task, make_kernel;"
-            "from skstream.baselines import MajorityClass;"
-            "assert make_kernel(MajorityClass(), Task(np.arange(2)));"
-            "made = [m for m in sys.modules if m.startswith('skstream.kernels.')];"
-            "early = [m for m in made if 'linear' in m or 'naive' in m or 'transformers' in m];"
-            "sys.exit(bool(early or 'numba' in sys.modules))"
-        )
-        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

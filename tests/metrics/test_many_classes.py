@@ -27,15 +27,15 @@ ROOTS = {"kappa_plus", "mcc"}
 
 
 @pytest.fixture
-def small_pieces(monkeypatch):
-    monkeypatch.setattr(running_module, "_BLOCK", 64)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(running_module, "_BUFFER_SIZE", 64)
     monkeypatch.setattr(class_tables, "_TABLE_NUMBERS", 7 * MANY)
     monkeypatch.setattr(class_tables, "_ROWS_AT_A_TIME", 10)
 
 
 @newest_alone
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_classes_are_the_definition(small_pieces, weighted):
+def test_many_classes_are_the_definition(small_parts, weighted):
     """Law L6."""
     stream = make_stream(5, 200, MANY, weighted=weighted, gaps=weighted)
     curves = score(stream, MEASURES, MECHANISMS).curves()
@@ -64,7 +64,7 @@ def both_ways(monkeypatch, stream, mechanisms, record_every):
 @pytest.mark.parametrize(
     ("seed", "record_every"), [(0, 50), (0, None), (1, 1), (1, None), (2, 1), (2, 50)]
 )
-def test_many_classes_are_measured_as_few_are(monkeypatch, small_pieces, seed, record_every):
+def test_many_classes_are_measured_as_few_are(monkeypatch, small_parts, seed, record_every):
     stream = make_stream(seed, 250, MANY, weighted=seed == 1, gaps=seed > 0)
     many, few = both_ways(monkeypatch, stream, MECHANISMS, record_every)
     assert_same_curves(many, few, 1e-11)
@@ -77,7 +77,7 @@ def test_many_classes_are_measured_as_few_are(monkeypatch, small_pieces, seed, r
 
 
 @pytest.mark.parametrize("size", [1, 3, 40, 300])
-def test_windows_of_weights_subtract_nothing(monkeypatch, small_pieces, size):
+def test_windows_of_weights_subtract_nothing(monkeypatch, small_parts, size):
     """A row of a huge weight leaves no rounding behind when it goes."""
     stream = make_stream(2, 250, MANY, weighted=True)
     stream.weight[::50] = 1e18
@@ -98,7 +98,7 @@ def test_a_window_that_keeps_a_row_too_long_is_caught(monkeypatch):
 
 
 @pytest.mark.parametrize("record_every", [1, None])
-def test_cutting_a_stream_of_many_classes_changes_nothing(small_pieces, record_every):
+def test_cutting_a_stream_of_many_classes_changes_nothing(small_parts, record_every):
     """Law L2, to the last bit; law L7 on the way."""
     stream = make_stream(7, 250, MANY, weighted=True, gaps=True)
     whole = score(stream, MEASURES, MECHANISMS, record_every)

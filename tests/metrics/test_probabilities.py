@@ -377,7 +377,7 @@ def test_many_classes_are_read_in_shorter_blocks(rng):
         classes=np.arange(6000),
     )
     running.update(y, scores.argmax(axis=1), scores=scores)
-    assert running._block == 1024
+    assert running._waiting.size == 1024
     assert running.final()["cumulative"]["log_loss"] == pytest.approx(
         oracle.losses("log", y, scores).mean()
     )

@@ -82,7 +82,7 @@ def of_scikit_learn(y, scores, weight, k):
 def test_every_checkpoint_has_the_value_of_scikit_learn(
     monkeypatch, name, n_classes, weighted, record_every
 ):
-    monkeypatch.setattr(_running, "_BLOCK", 32)
+    monkeypatch.setattr(_running, "_BUFFER_SIZE", 32)
     stream = make_stream(5, 140, n_classes, weighted=weighted, gaps=True)
     scores, forgetting = make_scores(stream), LONGER[name]
     curves = measured(stream, scores, forgetting, record_every=record_every).curves()
@@ -139,10 +139,10 @@ def test_one_class_is_ranked_against_the_rest(n_classes):
 @pytest.mark.parametrize("n_bins", [None, 8])
 @pytest.mark.parametrize("name", LONGER)
 def test_pieces_and_several_models_change_nothing(monkeypatch, name, n_bins):
-    monkeypatch.setattr(_running, "_BLOCK", 32)
+    monkeypatch.setattr(_running, "_BUFFER_SIZE", 32)
     if n_bins is not None:  # bins are joined at the same rows, wherever the pieces end
         monkeypatch.setattr(_rankings, "MOST_BINS", n_bins)
-        monkeypatch.setattr(_rankings, "_CHUNK", 16)
+        monkeypatch.setattr(_rankings, "_TOGETHER", 16)
     stream = make_stream(3, 90, 3, weighted=True, gaps=True)
     tables = np.stack([make_scores(stream, seed) for seed in range(3)])
     tables[2] = np.nan  # a model without scores
@@ -183,7 +183,7 @@ def test_an_unanswered_row_is_ranked_worst(n_classes):
 
 
 def test_a_model_without_scores_has_no_ranking_where_windows_are_cut(monkeypatch):
-    monkeypatch.setattr(_running, "_BLOCK", 256)
+    monkeypatch.setattr(_running, "_BUFFER_SIZE", 256)
     stream = make_stream(0, 1500, 2)
     curves = measured(stream, np.full((1500, 2), np.nan), "adwin:0.9", record_every=100).curves()
     assert all(np.isnan(values).all() for values in curves.values["adwin:0.9"].values())
@@ -193,8 +193,8 @@ def test_a_model_without_scores_has_no_ranking_where_windows_are_cut(monkeypatch
 @pytest.mark.parametrize("ascending", [False, True])
 def test_with_joined_bins_the_truth_is_near(monkeypatch, forgetting, ascending):
     monkeypatch.setattr(_rankings, "MOST_BINS", 64)
-    monkeypatch.setattr(_rankings, "_CHUNK", 128)
-    monkeypatch.setattr(_running, "_BLOCK", 256)
+    monkeypatch.setattr(_rankings, "_TOGETHER", 128)
+    monkeypatch.setattr(_running, "_BUFFER_SIZE", 256)
     stream = make_stream(11, 1200, 2, weighted=True)
     scores = make_scores(stream, digits=12)
     if ascending:

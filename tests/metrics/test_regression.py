@@ -71,7 +71,7 @@ def expected_value(name, y, p, weight, mechanism, n):
 def test_twins_in_scikit_learn(block, seed, n, level, weighted, record_every):
     y, p, weight = make_targets(seed, n, level, weighted=weighted)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running_module, "_BLOCK", block)
+        patch.setattr(running_module, "_BUFFER_SIZE", block)
         measures = running(list(TWINS), MECHANISMS, None, record_every)
     measures.update(y[: n // 3], p[: n // 3], None if weight is None else weight[: n // 3])
     measures.update(y[n // 3 :], p[n // 3 :], None if weight is None else weight[n // 3 :])

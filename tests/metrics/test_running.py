@@ -65,7 +65,7 @@ def test_running_is_the_definition(stream, data):
 @newest_alone
 @pytest.mark.parametrize("n_classes", [2, 7, 25])
 def test_running_is_the_definition_over_many_blocks(n_classes, monkeypatch):
-    monkeypatch.setattr(running_module, "_BLOCK", 16)
+    monkeypatch.setattr(running_module, "_BUFFER_SIZE", 16)
     for weighted, n_warmup in ((False, 0), (True, 1)):
         stream = make_stream(
             n_classes, 400, n_classes, weighted=weighted, gaps=weighted, n_warmup=n_warmup
@@ -100,7 +100,7 @@ def test_the_length_of_blocks_changes_nothing(block, monkeypatch):
     """Exact for 0/1 series; what is behind sums of reals must be the same rows."""
     stream = make_stream(3, 320, 4, gaps=True)
     whole = score(stream, EVERYTHING, MECHANISMS).curves()
-    monkeypatch.setattr(running_module, "_BLOCK", block)
+    monkeypatch.setattr(running_module, "_BUFFER_SIZE", block)
     blocks = score(stream, EVERYTHING, MECHANISMS, cuts=[5, 300]).curves()
     exact = {name for name in MECHANISMS if name != "faded"}
     for name in MECHANISMS:

@@ -80,7 +80,7 @@ def test_a_table_changes_no_bit(
     cuts = data.draw(st.sets(st.integers(0, n), max_size=4))
     names = [*NAMES, share_right]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running_module, "_BLOCK", block)
+        patch.setattr(running_module, "_BUFFER_SIZE", block)
         table = running(
             names, MECHANISMS, stream.classes, record_every, n_models=3, uses_previous=told
         )

@@ -148,8 +148,8 @@ def test_half_life_weighs_by_age(minutes: list[int], half_life: int, seed: int) 
 @pytest.mark.parametrize("n_classes", [FEW, MANY, None])
 @pytest.mark.parametrize("every", [5, "1h", None])
 def test_no_value_depends_on_chunks(monkeypatch, n_classes, every):
-    monkeypatch.setattr("skstream.core.measures.running._BLOCK", 64)
-    monkeypatch.setattr("skstream.core.measures.running._TIMED_BLOCK", 64)
+    monkeypatch.setattr("skstream.core.measures.running._BUFFER_SIZE", 64)
+    monkeypatch.setattr("skstream.core.measures.running._TIMED_BUFFER", 64)
     classes = None if n_classes is None else np.arange(n_classes)
     rows = numbers(500) if n_classes is None else labels(500, n_classes)
     rows.time = START + np.sort(np.random.default_rng(2).integers(0, 9_000, 500)) * MINUTE

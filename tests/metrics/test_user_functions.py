@@ -32,7 +32,7 @@ def test_functions_see_what_the_named_measures_see(block, stream, record_every, 
     cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=4))
     metrics = {"mine": share_right, "named": "accuracy"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running_module, "_BLOCK", block)
+        patch.setattr(running_module, "_BUFFER_SIZE", block)
         measures = score(stream, metrics, MECHANISMS, record_every, cuts)
     curves = measures.curves()
     for by_metric in curves.values.values():
@@ -41,7 +41,7 @@ def test_functions_see_what_the_named_measures_see(block, stream, record_every, 
 
 
 def test_functions_follow_the_adaptive_window_over_many_blocks(monkeypatch):
-    monkeypatch.setattr(running_module, "_BLOCK", 64)
+    monkeypatch.setattr(running_module, "_BUFFER_SIZE", 64)
     stream = make_stream(1, 900)
     metrics = {"mine": share_right, "named": "accuracy"}
     values = score(stream, metrics, "adwin", 7).curves().values["adwin"]

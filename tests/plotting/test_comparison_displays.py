@@ -1,9 +1,6 @@
 """CriticalDifferenceDisplay and ComparisonDisplay, looked at by measuring what was drawn."""
 
 import itertools
-import os
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -262,22 +259,6 @@ def test_comparison_data_and_repr(pd: Any) -> None:
     assert set(frame["statistic"]) == {"q", "mcnemar", "anytime"}
     only = frame[frame["statistic"] == "anytime"]
     np.testing.assert_array_equal(only["lower"], display.anytime.lower)
-
-
-def test_displays_work_without_a_screen_and_import_matplotlib_late() -> None:
-    code = (
-        "import sys, numpy as np\n"
-        "from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "ComparisonDisplay.from_losses([0, 1], [1, 1]).figure_.canvas.draw()\n"
-        "from skstream.stats import friedman_nemenyi\n"
-        "ranks = friedman_nemenyi([[1, 2], [2, 1]])\n"
-        "CriticalDifferenceDisplay.from_result(ranks).figure_.canvas.draw()\n"
-    )
-    screens = {"DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND"}
-    environment = {key: value for key, value in os.environ.items() if key not in screens}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
 MODELS = {"sgd": SGDClassifier(), "last": Persistent()}

@@ -118,13 +118,17 @@ def test_the_size_is_that_of_the_settings_and_ticks_fit_after_a_change() -> None
     drawn.figure_.set_size_inches(4.0, 3.0)
     drawn.figure_.canvas.draw()
     assert not overlap(drawn.ax_.get_xticklabels())
-    with pyplot.rc_context({"figure.figsize": (4.5, 3.0)}):
-        named = evaluated(5).plot(legend="ends", drifts=[100], detections=found(5))
-    for size in ((4.5, 3.0), (6.0, 3.2), (7.0, 6.0)):
+    sizes = [(4.5, 3.0), (6.0, 3.2), (8.0, 4.5)]
+    result, alarms = evaluated(5), found(5)
+    for first, size in itertools.product(sizes, [*sizes, (3.0, 3.0), (7.0, 6.0)]):
+        with pyplot.rc_context({"figure.figsize": first}):
+            named = result.plot(legend="ends", drifts=[100], detections=alarms)
         named.figure_.set_size_inches(size)
         named.figure_.canvas.draw()
+        below = named.legend_.get_texts()
         assert not overlap(named.ax_.texts)
-        parts = boxes([*named.ax_.texts, *named.legend_.get_texts()])
+        assert not overlap([named.ax_.xaxis.label, *below])
+        parts = boxes([*named.ax_.texts, *below])
         assert all(0 <= box.x0 and box.x1 <= named.figure_.bbox.x1 for box in parts)
 
 

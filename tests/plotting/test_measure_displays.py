@@ -553,7 +553,7 @@ def test_costs_are_plain_axes_in_plain_words(delayed: Any) -> None:
     for ax in drawn.axes_:
         assert ax.get_yscale() == "linear"
         assert ax.get_ylim()[0] == 0
-        assert ax.get_ylabel() == "answers"
+        assert ax.get_ylabel() == "predictions"
     _, ax = pyplot.subplots()
     together = delayed.plot(kind="costs", ax=ax)
     assert len(ax.lines) == 3

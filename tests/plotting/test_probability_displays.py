@@ -129,7 +129,7 @@ def test_columns_are_in_the_order_of_the_classes_given(rng: np.random.Generator)
 
 def test_probabilities_that_are_rounded_up_are_cut_off_with_a_warning() -> None:
     p = np.array([0.2, 1.0000001, -1e-9, 0.7])
-    with pytest.warns(UserWarning, match=r"outside \[0, 1\] by at most 0.01"):
+    with pytest.warns(UserWarning, match=r"row 1 are .* off by at most 0.01 are normalised"):
         found = ReliabilityDisplay.from_predictions([0, 1, 0, 1], p)
     expected = ReliabilityDisplay.from_predictions([0, 1, 0, 1], np.clip(p, 0.0, 1.0))
     assert str(found.curves) == str(expected.curves)
@@ -161,10 +161,15 @@ def test_what_cannot_be_shown_is_said(result) -> None:
     with pytest.raises(ValueError, match="label='LEFT' is not among the classes"):
         ReliabilityDisplay.from_result(result, label="LEFT")
     with pytest.raises(
-        ValueError, match=r"holds \[-0.5, 1.5\] in row 1; expected probabilities in"
+        ValueError, match=r"of 'model' in row 1 are \[-0.5, 1.5\], not in \[0, 1\] with the sum 1"
     ):
         ReliabilityDisplay.from_predictions([0, 1], [0.5, 1.5])
-    with pytest.raises(ValueError, match="has 3 columns, but there are 2 classes"):
+    gap = [0, 1, 0], [0.5, np.nan, 0.5]
+    with pytest.raises(ValueError, match=r"Row 1 has no prediction .* unanswered='skip'"):
+        ReliabilityDisplay.from_predictions(*gap)
+    shown = ReliabilityDisplay.from_predictions(*gap, unanswered="skip")
+    assert shown.curves["model"][0].n_rows.tolist() == [2]
+    with pytest.raises(ValueError, match=r"has shape \(2, 3\); for 2 rows and 2 classes"):
         ReliabilityDisplay.from_predictions([0, 1], np.full((2, 3), 1 / 3))
 
 

@@ -93,7 +93,7 @@ def test_errors_beside_the_bayes_error():
     assert single.bayes_error[[9, 10]].tolist() == pytest.approx([before, after])
     every = TestbedDisplay.from_result(result, stream=stream, forgetting="cumulative")
     assert every.bayes_error[-1] == pytest.approx(stream.bayes_error())
-    with pytest.raises(ValueError, match="kind='picture' needs mixture, as from_stream gives it"):
+    with pytest.raises(ValueError, match="kind='picture' needs mixture, which from_stream gives"):
         replace(display, kind="picture")
 
 

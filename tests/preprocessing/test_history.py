@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import DelayedEvaluator, PrequentialEvaluator
+from skstream import PrequentialEvaluator
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import DatetimeFeatures, LagFeatures, RollingFeatures
 from skstream.preprocessing._history import History
@@ -140,36 +139,6 @@ def test_the_key_learnt_longest_ago_is_forgotten() -> None:
         lags.partial_fit([[key, value]])
     assert lags.history_.keys() == ["a", "c"]
     assert lags.transform([["a", 0.0], ["b", 0.0], ["c", 0.0]]).ravel().tolist() == [3.0, 0.0, 4.0]
-
-
-MODELS = [
-    make_stream_pipeline(RollingFeatures(windows=[2, 7], key=0), SGDClassifier(random_state=0)),
-    make_stream_pipeline(
-        ColumnTransformer(
-            [
-                ("rolling", RollingFeatures(1, functions=["mean", "std"], key=0), [0, 1]),
-                ("lags", LagFeatures([0], [2], key=1, max_keys=3), [2, 0]),
-            ],
-            remainder="passthrough",
-        ),
-        SGDClassifier(random_state=0),
-    ),
-]
-
-
-@pytest.mark.parametrize("model", MODELS, ids=["alone", "parts"])
-@pytest.mark.parametrize(
-    "evaluator",
-    [PrequentialEvaluator("accuracy", n_warmup=7), DelayedEvaluator("accuracy", delay=9)],
-    ids=["prequential", "delayed"],
-)
-def test_evaluators_give_the_same_by_kernel_and_by_loop(model: Any, evaluator: Any) -> None:
-    rng = np.random.default_rng(2)
-    X = np.column_stack([rng.integers(0, 5, 80), rng.normal(size=80), rng.integers(0, 3, 80)])
-    y = (X[:, 1] > 0).astype(int)
-    by_kernel, by_loop = both_ways(evaluator, model, X, y)
-    assert by_loop.paths["m"] == "loop" and by_kernel.paths["m"] == "kernel"
-    assert by_kernel.scores == by_loop.scores
 
 
 def test_batches_have_a_kernel_too() -> None:

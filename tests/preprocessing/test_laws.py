@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 import skstream.preprocessing
-from skstream import PrequentialEvaluator, RunOptions
+from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator, RunOptions
 from skstream.base import accepts_classes, supports_sample_weight
 from skstream.kernels import registered_kernels
 from skstream.pipeline import make_stream_pipeline
@@ -170,25 +171,38 @@ def test_a_later_row_changes_nothing_before_it(transformer: Any, kind: str) -> N
         np.testing.assert_array_equal(before, after)
 
 
-# No model takes texts: these come out of an imputer as they are.
+EVALUATORS = [
+    PrequentialEvaluator(n_warmup=3),
+    DelayedEvaluator(delay=5),
+    KFoldEvaluator(n_folds=2, random_state=0),
+]
+PARTS = ColumnTransformer(
+    [
+        ("rolling", RollingFeatures(1, functions=["mean", "std"], key=0), [0, 1]),
+        ("lags", LagFeatures([0], [2], key=1, max_keys=3), [2, 0]),
+        ("risk", TargetEncoder(), [1]),
+    ]
+)
+
+
+# Each transformer with one kind of rows and one protocol, all in turn: above they are tried with
+# every kind. No model takes texts: these come out of an imputer as they are.
 @newest_alone
 @pytest.mark.parametrize(
-    ("transformer", "kind"),
-    [pair for pair in PAIRS if not isinstance(pair[0], StreamImputer) or pair[1] in NUMERIC],
+    ("transformer", "kind", "evaluator"),
+    [
+        (one, kinds[i % len(kinds)], EVALUATORS[i // 2 % 3])
+        for i, (one, taken) in enumerate([*CASES, *[(PARTS, NUMERIC)] * 3])
+        for kinds in (NUMERIC if isinstance(one, StreamImputer) else taken,)
+    ],
     ids=repr,
 )
-def test_an_evaluator_gives_the_same_by_kernel_and_by_loop(transformer: Any, kind: str) -> None:
-    X = rows_of(kind, 14, np.random.default_rng(6))
+def test_evaluators_give_the_same_by_kernel_and_by_loop(transformer, kind, evaluator):
+    stream = as_stream(rows_of(kind, 24, np.random.default_rng(6)), labels(24), chunk_size=9)
     model = make_stream_pipeline(transformer, SGDClassifier(random_state=0))
-    answers = []
-    for engine, chunk_size in (("loop", 14), ("auto", 9)):
-        stream = as_stream(X, labels(14), chunk_size=chunk_size)
-        result = PrequentialEvaluator(run=RunOptions(kernels=engine == "auto")).evaluate(
-            {"m": model}, stream
-        )
-        assert result.paths["m"].startswith("loop" if engine == "loop" else "kernel")
-        answers.append(result.predictions("m", every_row=True))
-    np.testing.assert_array_equal(*answers)
+    by_kernel, by_loop = ref.both_ways(evaluator, model, stream)
+    assert by_kernel.paths["m"].startswith("kernel") and by_loop.paths["m"].startswith("loop")
+    np.testing.assert_array_equal(by_kernel.tape.answers["m"], by_loop.tape.answers["m"])
 
 
 @newest_alone

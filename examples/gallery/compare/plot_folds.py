@@ -1,10 +1,10 @@
 """
-Ten copies of every model, and a test that holds
-================================================
+Ten copies of every model, and a valid test
+===========================================
 
-One run gives one number per model. Ten copies, each of which learns other rows, show how much such
-a number varies by chance, and between which models there is a significant difference. Their scores
-are not those of one run: a copy learns fewer rows.
+One run gives one number per model. Ten copies, each trained on different rows, show how much this
+number varies by chance, and which models differ significantly. Their scores are not those of one
+run, because a copy is trained on fewer rows.
 """
 
 from sklearn.linear_model import Perceptron, SGDClassifier
@@ -16,8 +16,8 @@ from skstream.plotting import CriticalDifferenceDisplay
 from skstream.streams import make_demo_stream
 
 # %%
-# With ``strategy="cross"`` a copy learns nine of ten rows, with ``"bootstrap"`` (the default) 63 %,
-# with weights.
+# With ``strategy="cross"`` a copy is trained on nine of ten rows, with ``"bootstrap"`` (the
+# default) on 63 % of them, with weights.
 
 models = {
     "logistic": make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")),
@@ -31,31 +31,32 @@ result = KFoldEvaluator("accuracy", strategy="cross", random_state=0).evaluate(m
 print(result)
 
 # %%
-# **Pitfall.** Every model loses by rows it does not learn, and most of all one that repeats the
-# last label: where a copy has not learnt it, it repeats an older one.
+# **Pitfall.** Every model loses accuracy if trained on fewer rows, most of all one that repeats the
+# last label: where a copy was not trained on the previous row, it repeats an older label.
 
 one_pass = PrequentialEvaluator("accuracy", random_state=0).evaluate(models, stream)
 bootstrap = KFoldEvaluator("accuracy", random_state=0).evaluate(models, stream)
 print(f"{'accuracy':12}{'one pass':>10}{'cross':>10}{'bootstrap':>10}")
 for name in models:
-    scores = (one.scores[name]["accuracy"] for one in (one_pass, result, bootstrap))
+    scores = (protocol.scores[name]["accuracy"] for protocol in (one_pass, result, bootstrap))
     print(f"{name:12}" + "".join(f"{score:10.4f}" for score in scores))
 
 # %%
-# Average ranks over the folds. Between models under one bar there is no significant difference.
+# Average ranks over the folds. Models joined by a bar do not differ significantly.
 
 CriticalDifferenceDisplay.from_result(result.rank())
 
 # %%
-# The finding: folds say which model is better, and how surely; how good it is, one pass says.
+# The finding: folds show which model is better and how certain that is; one pass shows how good it
+# is.
 
 print(result.compare("logistic", "hinge"))
 print(result.compare("logistic", "last label", test="sign"))
 naive, crossed, drawn = (
-    one.scores["last label"]["accuracy"] for one in (one_pass, result, bootstrap)
+    protocol.scores["last label"]["accuracy"] for protocol in (one_pass, result, bootstrap)
 )
 print(
-    f"Repeating the last label has {naive:.4f} in one pass, {crossed:.4f} over cross-validated "
+    f"Repeating the last label scores {naive:.4f} in one pass, {crossed:.4f} over cross-validated "
     f"copies, and {drawn:.4f} over bootstrapped ones."
 )
 assert drawn < crossed < naive

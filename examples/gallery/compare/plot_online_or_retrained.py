@@ -1,11 +1,11 @@
 """
-Learn from every row, or refit on a schedule?
-=============================================
+Train on every row, or refit on a schedule?
+===========================================
 
-Boosting has no ``partial_fit``; `PeriodicRefit` fits it again on the newest rows, every so many
-rows. So it stands in the same table as models that learn from every row, asked about the same
-rows. What comes out depends on how these learn: a linear model is here with scikit-learn's default
-steps, and with long and short ones of constant length.
+Boosting has no ``partial_fit``; `PeriodicRefit` refits it on the newest rows at regular intervals.
+So it can be compared, on the same rows, with models trained on every row. The outcome depends on
+how these are trained: the linear model appears with scikit-learn's default steps, and with long
+and short steps of constant length.
 """
 
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -17,9 +17,9 @@ from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import SEA
 
 # %%
-# SEA: the sum of two features is above a threshold or not, and the threshold changes three times;
-# one label of ten is wrong. scikit-learn's default steps are 10 long at first, and about 0.5 after
-# 20,000 rows.
+# SEA: the label says whether the sum of two features is above a threshold, which changes three
+# times; one label in ten is wrong. scikit-learn's default step size is 10 at first, and about 0.5
+# after 20,000 rows.
 
 boosting = HistGradientBoostingClassifier(max_iter=20, max_leaf_nodes=8, early_stopping=False)
 short = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.01)
@@ -32,7 +32,7 @@ models = {
     "refitted often": PeriodicRefit(boosting, every=200, window=1_000),
     "refitted seldom": PeriodicRefit(boosting, every=2_000, window=4_000),
     "fitted once": PeriodicRefit(boosting, every=None, min_rows=2_000),
-    "last label": Persistent(),
+    "previous label": Persistent(),
 }
 evaluator = PrequentialEvaluator(
     "accuracy", forgetting=["cumulative", "window:1000"], random_state=0
@@ -41,19 +41,19 @@ result = evaluator.evaluate(models, SEA(20_000, random_state=0))
 print(result)
 
 # %%
-# Dotted lines are the changes of the threshold. Not drawn: what is far below.
+# Dotted lines mark the changes of the threshold. Models far below are not drawn.
 
 shown = ["linear, default steps", "linear, steps of 0.01", "naive Bayes", "refitted often"]
 result.plot(forgetting="window:1000", models=shown)
 
 # %%
-# The finding: learning from every row with short steps of constant length is best here. With the
-# default steps the same model is worse than boosting fitted once. That is not because it forgets
-# too little: its steps are too long, and each wrong label moves it far, as steps of 1 do.
+# The finding: training on every row with short steps of constant length is best here. With the
+# default steps, the same model is worse than boosting fitted once. The reason is not that it
+# forgets too little: its steps are too long, so each wrong label moves it far, as with steps of 1.
 
 accuracy = {name: scores["accuracy"] for name, scores in result.scores.items()}
 print(
-    f"Learning from every row: short steps {accuracy['linear, steps of 0.01']:.3f}, naive Bayes "
+    f"Trained on every row: short steps {accuracy['linear, steps of 0.01']:.3f}, naive Bayes "
     f"{accuracy['naive Bayes']:.3f}, default steps {accuracy['linear, default steps']:.3f} (steps "
     f"of 1: {accuracy['linear, steps of 1']:.3f}). Boosting: refitted every 200 rows "
     f"{accuracy['refitted often']:.3f}, every 2,000 {accuracy['refitted seldom']:.3f}, once "

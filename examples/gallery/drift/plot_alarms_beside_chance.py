@@ -2,8 +2,8 @@
 Are the alarms better than chance?
 ==================================
 
-A detector that raises many alarms finds every drift. `score_detections` puts beside its scores
-those of as many alarms at random.
+A detector that raises many alarms finds every drift. `score_detections` compares its scores with
+those of the same number of random alarms.
 """
 
 from sklearn.linear_model import SGDClassifier
@@ -14,7 +14,7 @@ from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm, score_detection
 from skstream.streams import RandomRBF, recurring
 
 # %%
-# Four detectors watch the errors of one model. Two concepts take turns, 3,100 rows of one and
+# Four detectors watch the errors of one model. Two concepts alternate: 3,100 rows of one, then
 # 2,300 of the other.
 
 monitors = {
@@ -33,7 +33,7 @@ result = evaluator.evaluate({"linear": model}, stream)
 detections = detect(result, monitors)
 
 # %%
-# Alarms are marked above the curve, the drifts by vertical lines.
+# Alarms are marked above the curve; vertical lines mark the drifts.
 
 result.plot(detections=detections)
 
@@ -48,6 +48,6 @@ for name, found in detections.items():
 # %%
 # The finding:
 
-good = [name for name, one in scored.items() if one.above_chance]
+good = [name for name, score in scored.items() if score.above_chance]
 print(f"Above chance: {', '.join(good) or 'none of them'}.")
 assert set(good) == {"ADWIN", "DDM", "Page-Hinkley"}

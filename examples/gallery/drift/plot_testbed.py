@@ -1,9 +1,9 @@
 """
-A stream whose best possible error is known
-===========================================
+A stream whose smallest possible error is known
+===============================================
 
-The testbed of Cervantes et al. are mixtures of Gaussians that move. At every row the smallest error
-that any model can reach is known, so that a curve can be read against it.
+The testbed of Cervantes et al. consists of mixtures of moving Gaussians. The smallest error that
+any model can reach is known at every row, so a curve can be compared with it.
 """
 
 from sklearn.linear_model import SGDClassifier
@@ -15,7 +15,7 @@ from skstream.plotting import TestbedDisplay
 from skstream.streams import load_testbed
 
 # %%
-# NSCX: one class passes between two parts of the other, turns, and takes over.
+# NSCX: one class appears between two parts of the other, turns, and becomes the larger one.
 
 stream = load_testbed("NSCX", random_state=0)
 models = {
@@ -28,16 +28,16 @@ result = evaluator.evaluate(models, stream)
 print(result)
 
 # %%
-# Eight moments of the stream: ellipses of the components, rows drawn from them, and their paths.
+# Eight moments of the stream: the components as ellipses, rows drawn from them, and their paths.
 
 TestbedDisplay.from_stream(stream, kind="filmstrip")
 
 # %%
 # The finding:
 
-errors = {name: one["error"] for name, one in result.scores.items()}
+errors = {name: scores["error"] for name, scores in result.scores.items()}
 best = min(errors, key=errors.get)
 print(
-    f"The smallest possible error is {stream.bayes_error():.3f} on average. {best} has "
-    f"{errors[best]:.3f}, naive Bayes, which forgets nothing, {errors['naive Bayes']:.3f}."
+    f"The smallest possible error is {stream.bayes_error():.3f} on average. The error of {best} is "
+    f"{errors[best]:.3f}; that of naive Bayes, which forgets nothing, {errors['naive Bayes']:.3f}."
 )

@@ -2,9 +2,9 @@
 Any model in one table
 ======================
 
-scikit-learn's models with ``partial_fit``, those of River, boosting on a schedule, trees and
-forests of this library, and your own class: whatever answers and learns is asked about the same
-rows. The column ``path`` says how each was executed.
+scikit-learn's models with ``partial_fit``, River's models, boosting on a schedule, trees and
+forests of this library, and a class of your own: all predict the same rows. The column ``path``
+says how each was executed.
 """
 
 from collections import Counter
@@ -18,11 +18,11 @@ from skstream.streams import RandomRBF
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 
 # %%
-# A class of your own needs no base class: it learns, and it answers.
+# A class of your own needs no base class, only ``partial_fit`` and ``predict``.
 
 
 class Commonest:
-    """Answers the most frequent label so far."""
+    """Predicts the most frequent label so far."""
 
     def __init__(self):
         self.counts = Counter()
@@ -37,7 +37,7 @@ class Commonest:
 
 # %%
 models = {
-    "last label": Persistent(),
+    "previous label": Persistent(),
     "my own": Commonest(),
     "naive Bayes": IncrementalGaussianNB(),
     "neural network": MLPClassifier(50, random_state=0),
@@ -72,5 +72,6 @@ best = max(result.scores, key=lambda name: result.scores[name]["accuracy"])
 by_kernel = sum(path == "kernel" for path in result.paths.values())
 print(
     f"{best} is best with {result.scores[best]['accuracy']:.3f}. {by_kernel} of "
-    f"{len(models)} models were executed by kernels, with the answers of their own loop."
+    f"{len(models)} models were executed by kernels, which give the predictions of the models' own "
+    "methods."
 )

@@ -2,8 +2,8 @@
 Does 0.7 mean 70 percent, all the time?
 =======================================
 
-Naive Bayes ranks well and is far too sure of itself. `PrequentialCalibrator` learns along the
-stream to correct its probabilities, each by what was known before it.
+Naive Bayes ranks well but is far too confident. `PrequentialCalibrator` learns along the stream to
+correct its probabilities, each from earlier rows only.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from skstream.plotting import ReliabilityDisplay
 from skstream.streams import make_demo_stream
 
 # %%
-# Each feature comes three times, as correlated features do: naive Bayes takes them for three
-# independent witnesses.
+# Each feature appears three times, an extreme case of correlation: naive Bayes takes the copies for
+# three independent pieces of evidence.
 
 stream = make_demo_stream(20_000)
 X = np.tile(stream.X, (1, 3))
@@ -30,7 +30,7 @@ result = evaluator.evaluate(models, X, stream.y)
 print(result)
 
 # %%
-# The share of the second class against the probability, in four stretches of the stream.
+# Frequency of the second class against its predicted probability, in four parts of the stream.
 
 ReliabilityDisplay.from_result(result, n_panels=4)
 

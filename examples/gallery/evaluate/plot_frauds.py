@@ -1,9 +1,9 @@
 """
-From a frame with texts, gaps and dates to a picture
-====================================================
+From a data frame with texts, gaps and dates to a plot
+======================================================
 
-Card payments as they come: who paid, when, where, what for. Columns become numbers along the
-stream, with what was known at each row; the customer's past tells more than the row.
+Card payments as they arrive: who paid, when, where, and for what. Columns are turned into numbers
+along the stream, using only what was known at each row. The customer's past says more than the row.
 """
 
 from sklearn.compose import ColumnTransformer
@@ -20,8 +20,8 @@ y, known = X.pop("fraud"), X.pop("label_time")
 print(X.head(3).T)
 
 # %%
-# `make_stream_preprocessor` looks at the first rows and prepares each column as its kind needs.
-# What the customer did before is a part of its own.
+# `make_stream_preprocessor` looks at the first rows and prepares each column according to its kind.
+# A second part computes features from the customer's earlier payments.
 
 columns = make_stream_preprocessor(
     X[:500], kinds={"customer": "drop"}, sparse_output=False, n_text_features=32
@@ -41,8 +41,9 @@ models = {
 }
 
 # %%
-# Frauds become known after days, and that a payment was good after ten. Scored is what each model
-# answered when the payment came, by the labels known by then.
+# A fraud becomes known after some days; a payment not reported within ten days counts as good. The
+# scores are those of the predictions made when the payment arrived, by models trained on the labels
+# known by then.
 
 evaluator = DelayedEvaluator(
     ["average_precision", "kappa_m"],
@@ -57,20 +58,20 @@ print(result)
 result.plot("average_precision", forgetting="window:1000")
 
 # %%
-# The finding: the past helps to rank payments, and as yes or no neither model is of use yet.
-# Average precision is about the order in which one would look at payments. kappa_m is about
-# answers: it is below 0 where never saying "fraud" makes fewer errors. (Over all rows even the
-# majority is far below 0: in the first ten days only the labels of frauds are known, and it
-# answers "fraud".)
+# The finding: the past helps to rank payments, but neither model is of use yet for a yes or no.
+# Average precision measures the order in which one would check payments. kappa_m measures the
+# predicted labels: it is below 0 where never predicting "fraud" makes fewer errors. (Over all rows
+# even the majority class is far below 0: in the first ten days only the labels of frauds are known,
+# so it predicts "fraud".)
 
 row, past = (result.scores[name]["average_precision"] for name in ("row alone", "with the past"))
-answers = result.select(forgetting="window:1000").scores["with the past"]["kappa_m"]
+kappa_m = result.select(forgetting="window:1000").scores["with the past"]["kappa_m"]
 print(
-    f"Four rows of a hundred are frauds. Average precision is {row:.2f} for the model of the row "
-    f"alone, and {past:.2f} for the one that knows the customer's past. Yet kappa_m of the "
-    f"latter is {answers:.2f} over the last 1,000 rows: anyone who acts on its answers makes more "
-    'errors than who never says "fraud". Use its probabilities to rank, or choose a threshold by '
-    "what errors cost."
+    f"Four rows in a hundred are frauds. Average precision is {row:.2f} for the model that sees "
+    f"the row alone, and {past:.2f} for the one that knows the customer's past. Yet kappa_m of the "
+    f"latter is {kappa_m:.2f} over the last 1,000 rows: its predicted labels make more errors than "
+    'never predicting "fraud" would. Use its probabilities to rank, or choose a threshold by the '
+    "cost of errors."
 )
 assert row < past
-assert answers < 0
+assert kappa_m < 0

@@ -1,9 +1,9 @@
 """
-A live run that survives being killed
-=====================================
+A live run that survives a crash
+================================
 
-Rows are passed to a run as they come. It is saved now and then; after a crash another process loads
-the file and goes on. The result is that of a run that was never disturbed, to the last bit.
+Rows are passed to a run as they arrive. The run is saved now and then; after a crash, another
+process loads the file and resumes. The result equals that of an uninterrupted run, bit for bit.
 """
 
 import subprocess
@@ -25,8 +25,7 @@ models = {
 evaluator = PrequentialEvaluator("accuracy", forgetting="window:500", random_state=0)
 
 # %%
-# A process takes rows in pieces of 100, saves after every 1,000, and is killed in the middle of the
-# 35th piece.
+# A process takes 100 rows at a time, saves after every 1,000, and dies after row 3,500.
 
 program = """
 import os, signal, sys
@@ -54,11 +53,11 @@ ended = subprocess.run([sys.executable, "-c", program, str(checkpoint)], check=F
 print(f"The process ended with code {ended.returncode}.")
 
 # %%
-# Another process (here: this one) goes on from the file.
+# Another process (here: this one) resumes from the file.
 
 run = load_run(checkpoint)
 rows_kept = run.n_rows
-print(f"The file holds a run after {rows_kept:,} rows.")
+print(f"The file holds the run as it was after {rows_kept:,} rows.")
 for start in range(rows_kept, 6_000, 100):
     run.update(stream.X[start : start + 100], stream.y[start : start + 100])
 result = run.close().result()
@@ -67,7 +66,7 @@ result.plot()
 # %%
 # The finding:
 
-undisturbed = evaluator.evaluate(models, stream)
-equal = all((result.curve(name) == undisturbed.curve(name)).all() for name in models)
-print(f"Every point of every curve is that of an undisturbed evaluation: {equal}.")
+uninterrupted = evaluator.evaluate(models, stream)
+equal = all((result.curve(name) == uninterrupted.curve(name)).all() for name in models)
+print(f"Every point of every curve equals that of an uninterrupted evaluation: {equal}.")
 assert equal

@@ -2,9 +2,9 @@
 Does a model beat the previous label?
 =====================================
 
-On a stream whose labels come in runs, repeating the last label is right most of the time. Accuracy
-does not show whether a model knows more than that; kappa_temporal does: it is 0 for the naive
-guess.
+On a stream whose labels come in runs, repeating the previous label is right most of the time.
+Accuracy does not show whether a model does better than that. kappa_temporal does: it is 0 for this
+naive guess.
 """
 
 from sklearn.linear_model import SGDClassifier
@@ -21,14 +21,14 @@ from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import make_demo_stream
 
 # %%
-# Two models, one of them also with the last label among its features, and two naive guesses.
-# Every row is predicted before it is learnt.
+# Two models, one of them also with the previous label as a feature, and two naive baselines.
+# Every row is predicted before models are trained on it.
 
 models = {
     "majority": MajorityClass(),
     "persistent": Persistent(),
     "naive Bayes": IncrementalGaussianNB(),
-    "naive Bayes, last label": TemporallyAugmented(IncrementalGaussianNB()),
+    "naive Bayes, previous label": TemporallyAugmented(IncrementalGaussianNB()),
     "linear": make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")),
 }
 evaluator = PrequentialEvaluator(
@@ -40,7 +40,7 @@ result = evaluator.evaluate(models, make_demo_stream(20_000))
 print(result)
 
 # %%
-# Below the grey area a model is worse than the better one of the two naive guesses.
+# A model inside the grey area is worse than the better of the two naive baselines.
 
 result.plot("accuracy", forgetting="window:1000")
 
@@ -48,13 +48,12 @@ result.plot("accuracy", forgetting="window:1000")
 # The finding:
 
 scores = result.scores
-bayes, last, naive = (
-    scores[name] for name in ("naive Bayes", "naive Bayes, last label", "persistent")
+bayes, augmented, naive = (
+    scores[name] for name in ("naive Bayes", "naive Bayes, previous label", "persistent")
 )
 print(
-    f"Naive Bayes has an accuracy of {bayes['accuracy']:.2f}, and repeating the last label has "
-    f"{naive['accuracy']:.2f}: kappa_temporal is {bayes['kappa_temporal']:.2f}. Told the "
-    "last label, "
-    f"it has {last['accuracy']:.2f}, no more than the last label alone."
+    f"Naive Bayes scores an accuracy of {bayes['accuracy']:.2f}, and repeating the previous label "
+    f"{naive['accuracy']:.2f}: kappa_temporal is {bayes['kappa_temporal']:.2f}. Given the previous "
+    f"label, naive Bayes scores {augmented['accuracy']:.2f}, no more than that label alone."
 )
 assert bayes["kappa_temporal"] < 0

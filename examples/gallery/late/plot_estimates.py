@@ -1,10 +1,10 @@
 """
-How good is the model on rows whose labels are not there yet?
-=============================================================
+How good is the model on rows that have no label yet?
+=====================================================
 
-The labels of the last ten days are missing. Three guesses: the score of the newest labelled rows,
-the model's own confidence, and the same after a calibration. Each was made in the past, too, and is
-compared there with what the labels showed when they came.
+The labels of the last ten days are missing. Three estimates are available: the score of the newest
+labelled rows, the model's own confidence, and its confidence after calibration. Each is also made
+for past days, and compared with the score once the labels had arrived.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from skstream import estimate_unlabelled
 
 # %%
-# A model that says p and is right less often than that.
+# A model whose probabilities of fraud are too high.
 
 rng = np.random.default_rng(0)
 n = 20_000
@@ -35,6 +35,7 @@ estimates.plot("accuracy")
 
 table = estimates.summary().set_index("method")["mae"]
 print(
-    f"By its own confidence the model is off by {table['confidence']:.3f} on average, the newest "
-    f"labels by {table['newest labels']:.3f}, calibrated confidence by {table['calibrated']:.3f}."
+    f"Mean error of the estimates: {table['confidence']:.3f} for the model's own confidence, "
+    f"{table['newest labels']:.3f} for the newest labels, {table['calibrated']:.3f} for "
+    "calibrated confidence."
 )

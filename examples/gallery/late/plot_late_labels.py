@@ -2,8 +2,8 @@
 What late labels cost
 =====================
 
-In use, a label comes hours or weeks after the question. `DelayedEvaluator` asks every row when it
-arrives, again while it waits, and a last time when its label comes.
+In production, a label arrives hours or weeks after the prediction is needed. `DelayedEvaluator`
+predicts every row when it arrives, again while it waits, and a last time when its label arrives.
 """
 
 from sklearn.linear_model import SGDClassifier
@@ -14,8 +14,8 @@ from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import make_demo_stream
 
 # %%
-# Labels come 200 rows late. The time between is divided into 20 bins; waiting rows are asked again
-# after every tenth label.
+# Labels arrive 200 rows late. The waiting time is divided into 20 bins; waiting rows are predicted
+# again after every tenth label.
 
 models = {
     "linear": make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")),
@@ -28,8 +28,8 @@ result = evaluator.evaluate(models, make_demo_stream(10_000))
 print(result)
 
 # %%
-# At the left the predictions at arrival, at the right those given just before the label is learnt,
-# which is all that test-then-train measures.
+# On the left are the predictions at arrival; on the right, those made just before the model is
+# trained on the row, which are the only ones that test-then-train measures.
 
 BinnedPerformanceDisplay.from_result(result)
 
@@ -37,11 +37,11 @@ BinnedPerformanceDisplay.from_result(result)
 # The finding:
 
 at_arrival, at_label = result.select(bins=0).scores, result.scores
-first, last = (one["last label"]["accuracy"] for one in (at_arrival, at_label))
-linear = [one["linear"]["accuracy"] for one in (at_arrival, at_label)]
+first, last = (scores["last label"]["accuracy"] for scores in (at_arrival, at_label))
+linear = [scores["linear"]["accuracy"] for scores in (at_arrival, at_label)]
 print(
-    f"Measured when the label comes, repeating the last label has {last:.2f}; measured "
-    "when the row "
-    f"arrives, {first:.2f}. The linear model has {linear[1]:.2f} and {linear[0]:.2f}."
+    f"Repeating the last label scores {last:.2f} if measured when the label arrives, and "
+    f"{first:.2f} if measured when the row arrives. The linear model scores {linear[1]:.2f} and "
+    f"{linear[0]:.2f}."
 )
 assert first < last

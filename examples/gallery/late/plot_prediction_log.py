@@ -2,8 +2,9 @@
 How good were the predictions in this log, day by day?
 ======================================================
 
-In production, models have answered already. `PredictionLog` scores the log as an evaluation scores
-the answers of its models: under any forgetting, also by time, in hindsight or as it was known then.
+In production, the predictions have already been made. `PredictionLog` scores a log of them as an
+evaluation scores its models: under any forgetting, also by time, in hindsight or with the labels
+known at the time.
 """
 
 import numpy as np
@@ -12,8 +13,8 @@ import pandas as pd
 from skstream import PredictionLog
 
 # %%
-# Payments of two months, whose labels come about five days late. After April 1st the model no
-# longer sees what is fraud.
+# Two months of payments, with labels about five days late. From April 1st the model no longer
+# recognises fraud.
 
 rng = np.random.default_rng(0)
 n = 20_000
@@ -42,7 +43,7 @@ known_then = payments.score("auc", view="as_known", **options)
 print(hindsight)
 
 # %%
-# The last seven days, at the end of each day.
+# The curve shows the last seven days, at the end of each day.
 
 hindsight.plot()
 
@@ -57,5 +58,5 @@ def first_day_below(result, level=0.9):
 
 
 early, late = first_day_below(hindsight), first_day_below(known_then)
-print(f"The model was bad from {early} on; by the labels known then, this was seen on {late}.")
+print(f"The model was bad from {early} on; with the labels known then, this showed on {late}.")
 assert early < late

@@ -2,9 +2,9 @@
 A fading factor chosen without cheating
 =======================================
 
-`TemporalCorrection` corrects a model by how often labels follow one another. How fast should it
-forget? `PrequentialSearch` runs all candidates along one pass, chooses on the first rows, and
-scores the chosen one on rows by which nothing was chosen.
+`TemporalCorrection` corrects a model's predictions by how often one label follows another. How fast
+should it forget? `PrequentialSearch` runs all candidates in one pass, selects the best on the first
+rows, and scores it on rows not used for selection.
 """
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,7 @@ ax.legend(title="smoothing")
 low, high = search.honest_interval_
 spread = np.ptp(search.cv_results_["mean_test_score"])
 print(
-    f"Best is {search.best_params_}. On the rows that chose nothing its kappa_temporal is "
-    f"{search.honest_score_:.3f}, between {low:.3f} and {high:.3f}; between the best and the worst "
-    f"candidate are {spread:.3f}."
+    f"Best is {search.best_params_}. On the rows not used for selection its kappa_temporal is "
+    f"{search.honest_score_:.3f}, with an interval from {low:.3f} to {high:.3f}. The best and the "
+    f"worst candidate differ by {spread:.3f}."
 )

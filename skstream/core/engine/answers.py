@@ -5,6 +5,7 @@ An answer to a `Task` is one row of an array: a code or a target; what another m
 model, the fold and the row.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +22,10 @@ from skstream.utils._warnings import warn
 
 #: What a model's methods may raise; of SystemExit see `ends_program`.
 RAISED = (Exception, SystemExit)
+#: What to do where a model refuses missing values.
+FILL_GAPS = " To fill gaps first, wrap the model: make_stream_pipeline(StreamImputer(), model)."
+#: What to do where it refuses columns that are not numbers.
+ENCODE = ". Encode texts and dates: make_stream_pipeline(make_stream_preprocessor(X[:500]), model)."
 
 
 class BadAnswer(ValueError):
@@ -99,17 +104,18 @@ def model_error(
 ) -> ModelError:
     """Return the error that says which model failed at what, and why."""
     of_fold = f" (fold {fold})" if n_folds > 1 else ""
-    why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
-    if isinstance(cause, AttributeError) and cause.__cause__ is not None:
-        why += _why_not_offered(cause)
+    why = f"{type(cause).__name__}: {cause}"
+    if isinstance(cause, BadAnswer):
+        why = str(cause)
+    elif isinstance(cause, AttributeError) and cause.__cause__ is not None:
+        while cause.__cause__ is not None:  # the innermost model says when it offers a method
+            cause = cause.__cause__
+        why += f" ({cause})."
+    elif re.search("Input (X )?contains NaN", why):
+        why = in_short(cause) + FILL_GAPS
+    elif re.search("string to float|float\\(\\) argument must|could not be promoted", why):
+        why = in_short(cause) + ENCODE
     return ModelError(f"Model '{name}'{of_fold} failed while {action}: {why}", name, fold, row)
-
-
-def _why_not_offered(error: BaseException) -> str:
-    """Say what the innermost model says of a method that is offered only in some cases."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return f" ({error})."
 
 
 def in_short(error: BaseException) -> str:
@@ -333,7 +339,6 @@ def missing(answers: np.ndarray, task: Task) -> np.ndarray | None:
 
     A label whose scores are NaN is missing, too: a row has both, or neither.
     """
-    wrong: np.ndarray
     codes = answers[:, 0] if task.n_scores else answers
     if answers.dtype.kind == "f":
         with np.errstate(all="ignore"):

@@ -65,9 +65,9 @@ class SharedWork:
         """
         if any(_is_block(thing) and id(thing) not in self._shown for thing in of):
             return make()  # no other lane has the block
-        place = (key, *map(id, of))
-        self._n_times[place] = self._n_times.get(place, 0) + 1
-        kept = self._kept.get(place, [])
+        address = (key, *map(id, of))
+        self._n_times[address] = self._n_times.get(address, 0) + 1
+        kept = self._kept.get(address, [])
         for thing in kept:
             if thing.state is state or _are_alike(thing.state, state):
                 return thing.made
@@ -76,15 +76,15 @@ class SharedWork:
             n_bytes = _bytes_of(made, of)
             if self._n_bytes + n_bytes <= _MOST_BYTES:
                 self._n_bytes += n_bytes
-                self._kept.setdefault(place, []).append(_Kept(of, state, made))
+                self._kept.setdefault(address, []).append(_Kept(of, state, made))
                 results = made if isinstance(made, tuple) else (made,)
                 self._shown.update((id(thing), thing) for thing in results if _is_block(thing))
         return made
 
     def clear(self) -> None:
         """Forget everything after an event; what one model alone wanted is not kept in the next."""
-        several = {place[0] for place, n in self._n_times.items() if n > 1}
-        self._wanted_once = {place[0] for place in self._n_times} - several
+        several = {address[0] for address, n in self._n_times.items() if n > 1}
+        self._wanted_once = {address[0] for address in self._n_times} - several
         self._shown, self._kept, self._n_times, self._n_bytes = {}, {}, {}, 0
 
 
@@ -360,7 +360,7 @@ class _Segment:
         n = len(numbers)
         return cls(int(numbers[0]), numbers, X, y, np.ones(n, dtype=bool), n)
 
-    def places(self, rows: np.ndarray) -> np.ndarray:
+    def positions(self, rows: np.ndarray) -> np.ndarray:
         """Positions of rows that are stored here."""
         if self.numbers[-1] - self.first == len(self.numbers) - 1:
             return rows - self.first
@@ -410,7 +410,7 @@ class RowStore:
     def set_labels(self, rows: np.ndarray, y: np.ndarray) -> None:
         """Give labels to waiting rows, ascending."""
         for segment, part in _parts(self._segments, rows):
-            segment.y[segment.places(rows[part])] = y[part]
+            segment.y[segment.positions(rows[part])] = y[part]
 
     def release(self, rows: np.ndarray) -> None:
         """Remove these rows; store those of the newest that remain, and merge small segments."""
@@ -421,7 +421,7 @@ class RowStore:
         rows, segments = np.sort(rows), self._all()
         changed, self._newest = segments[len(self._segments) :], None
         for segment, part in _parts(segments, rows):
-            segment.needed[segment.places(rows[part])] = False
+            segment.needed[segment.positions(rows[part])] = False
             segment.n_needed -= part.stop - part.start
             if 2 * segment.n_needed < len(segment.numbers):
                 changed.append(segment)
@@ -473,9 +473,9 @@ def _gathered(segments: list[_Segment], rows: np.ndarray) -> tuple[Any, np.ndarr
     distinct, index = distinct_rows(rows)
     X, y = [], []
     for segment, part in _parts(segments, distinct):
-        places = segment.places(distinct[part])
-        X.append(take_rows(segment.X, places))
-        y.append(segment.y[places])
+        positions = segment.positions(distinct[part])
+        X.append(take_rows(segment.X, positions))
+        y.append(segment.y[positions])
     if not X:  # no row is requested; any rows give the columns
         return segments[0].X, segments[0].y, index
     return stack_rows(X), y[0] if len(y) == 1 else np.concatenate(y), index
@@ -533,5 +533,5 @@ def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return distinct, distinct.searchsorted(rows)
     among = np.zeros(span, dtype=bool)  # for a large share of the rows this is cheaper than sorting
     among[rows - first] = True
-    place = np.cumsum(among) - 1
-    return np.flatnonzero(among) + first, place[rows - first]
+    position = np.cumsum(among) - 1
+    return np.flatnonzero(among) + first, position[rows - first]

@@ -312,8 +312,8 @@ class Loop:
             kept[others] = [self._can_answer(X, company.index[[at]]) for at in others]
             if kept.all():
                 raise
-            places = np.cumsum(kept) - 1
-            asked = self._answers(X, company.index[kept])[places[company.asked]]
+            positions = np.cumsum(kept) - 1
+            asked = self._answers(X, company.index[kept])[positions[company.asked]]
         return asked
 
     def _can_answer(self, X: Any, index: np.ndarray) -> bool:
@@ -392,7 +392,7 @@ class Loop:
                 f"it predicted {answer}. {type(self.estimator).__name__} predicts 1 (inlier) and "
                 "-1 (outlier): use labels 1 and -1."
             )
-        return self._space.unknown(answer, "its answer is")
+        return self._space.unknown(answer, "its prediction is")
 
     def _encoded(self, answers: list[np.ndarray]) -> np.ndarray:
         """Answers as numbers or codes, `UNKNOWN` where one is not among the classes."""
@@ -417,8 +417,8 @@ def _reshaped(answer: np.ndarray, n_rows: int, task: Task) -> np.ndarray:
     elif answer.ndim == 2 and len(answer) == n_rows:
         return answer
     raise BadAnswer(
-        f"{task.method} of {n_rows} {'row' if n_rows == 1 else 'rows'} returned an answer of "
-        f"shape {shape}; {wanted} is needed, one answer per row."
+        f"{task.method} of {n_rows} {'row' if n_rows == 1 else 'rows'} returned predictions of "
+        f"shape {shape}; {wanted} is needed, one per row."
     )
 
 
@@ -432,7 +432,7 @@ def _joined(answers: list[np.ndarray]) -> np.ndarray:
 
 
 def changed_methods(estimator: Any) -> str | None:
-    """Name what was put in the place of a method of an estimator, for `Kernel.refusal`.
+    """Name what was put in place of a method of an estimator, for `Kernel.refusal`.
 
     A method may be replaced on one instance, or on its class. Either way the loop calls what the
     kernel knows nothing of.
@@ -461,8 +461,8 @@ def _is_of(home: type, name: str) -> bool:
     packages = {"sklearn", home.__module__.partition(".")[0]}
     method = vars(home)[name]
     while True:
-        place = getattr(method, "__globals__", {}).get("__name__", "sklearn")
-        if place.partition(".")[0] not in packages:
+        module = getattr(method, "__globals__", {}).get("__name__", "sklearn")
+        if module.partition(".")[0] not in packages:
             return False
         if not hasattr(method, "__wrapped__"):
             break
@@ -489,7 +489,7 @@ class ByLoop:
     Attributes
     ----------
     estimator : estimator
-        The model, or the copy that has taken its place.
+        The model, or the copy that replaces it.
     loop : Loop or None
         The calls of the model, once they have begun.
     is_new : bool

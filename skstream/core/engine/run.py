@@ -235,11 +235,11 @@ class ModelRun:
             self.n_unanswered += int(np.count_nonzero(wrong))
             first = self._unanswered == "first"
             return None, marked(answers, wrong, self.task, first=first)
-        place = int(wrong.argmax())
+        position = int(wrong.argmax())
         self.n_unanswered += 1
-        failure = LoopFailed("predicting", place)
-        failure.__cause__ = BadAnswer(words_of_gap(answers[place], self.task))
-        return failure, answers[:place]
+        failure = LoopFailed("predicting", position)
+        failure.__cause__ = BadAnswer(words_of_gap(answers[position], self.task))
+        return failure, answers[:position]
 
     def _note_failure(self, failure: LoopFailed, answers: np.ndarray, block: Block) -> np.ndarray:
         """Note the failure; return the earlier answers, and missing ones after them."""
@@ -288,7 +288,7 @@ def failed_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, int, str
 def words_of_gap(answer: Any, task: Task) -> str:
     """Say that an answer is missing or infinite, and what can be done."""
     if task.method == "predict" and task.classes is None and np.isinf(answer):
-        return f"its answer is {answer}; predictions must be finite numbers."
+        return f"its prediction is {answer}; predictions must be finite numbers."
     advice = (
         "" if task.classes is None else ' Pass unanswered="wrong" to score such rows as errors.'
     )
@@ -397,8 +397,8 @@ class Engine:
         if any(self._chains):
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
         self._times = RowTimes(told) if told else None
-        one = self._timelines[0]
-        self.is_even = isinstance(one, PrequentialTimeline) and one.batch_size == 1 and not told
+        first = self._timelines[0]
+        self.is_even = isinstance(first, PrequentialTimeline) and first.batch_size == 1 and not told
         self._store = RowStore()
         self._shared = SharedWork() if len(self.models) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []

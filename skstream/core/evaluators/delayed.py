@@ -22,6 +22,7 @@ from skstream.core.timelines.timeline import Timeline
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import display
 from skstream.utils._sklearn import validate_parameter_constraints
+from skstream.utils._tables import filled
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -128,12 +129,12 @@ class DelayedResult(EvaluationResult):
             rows without an answer or label.
         """
         check_choice(order, "order", ("rows", "labels"))
-        tape, waits, place = tape_of(self), self.waits, self._place_on_tape(model, fold)
+        tape, waits, position = tape_of(self), self.waits, self._position_on_tape(model, fold)
         if not every_row:
-            rows, answers = tape.answered(model, place, bin)
+            rows, answers = tape.answered(model, position, bin)
             by = np.argsort(rows) if order == "rows" else slice(None)
             return rows[by], answers[by]
-        answers = tape.predictions(model, place)
+        answers = tape.predictions(model, position)
         if order == "labels":
             return answers
         n_arrived = waits.n_labelled + waits.n_never + waits.n_pending + waits.n_dropped
@@ -229,13 +230,13 @@ class DelayedResult(EvaluationResult):
 
     def __str__(self) -> str:
         waits = self.waits
-        return (
-            f"{super().__str__()}\n"
-            f"{waits.n_labelled:,} labels came ({waits.n_unanswered:,} too early to be scored); "
+        counts = (
+            f"{waits.n_labelled:,} labels arrived ({waits.n_unanswered:,} too early to be scored); "
             f"{waits.n_pending:,} rows pending, {waits.n_never:,} never labelled, "
             f"{waits.n_dropped:,} dropped\n"
             f"delay: {waits.delays_as_text()}; {waits.n_polls:,} periodic predictions"
         )
+        return f"{super().__str__()}\n{filled(counts)}"
 
     def plot(self, metric: str | None = None, **options: Any) -> Any:
         """Plot a measure by bin.

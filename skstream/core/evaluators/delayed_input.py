@@ -27,7 +27,7 @@ class KnownIds:
     ----------
     rows : ndarray of shape (n_known,), dtype int64
         Their numbers, ascending.
-    places : ndarray of shape (n_known,), dtype intp
+    positions : ndarray of shape (n_known,), dtype intp
         Where their ids are among those given.
     ids : list
         These ids.
@@ -36,7 +36,7 @@ class KnownIds:
     """
 
     rows: np.ndarray
-    places: np.ndarray
+    positions: np.ndarray
     ids: list[Hashable]
     n_again: int
 
@@ -86,13 +86,13 @@ class LiveIds:
     def rows_of(self, ids: Sequence[Hashable], on_unknown: str) -> KnownIds:
         """Find the waiting rows of ids; an error leaves everything unchanged."""
         check_ids(ids)
-        places: dict[int, int] = {}
+        positions: dict[int, int] = {}
         n_again = 0
-        for place, key in enumerate(ids):
+        for position, key in enumerate(ids):
             row = self._row_of.get(key)
             if row is not None:
-                if row not in places:
-                    places[row] = place
+                if row not in positions:
+                    positions[row] = position
                 elif on_unknown == "error":
                     raise ValueError(
                         f"id {key!r} occurs twice among the labels; no label of this call was "
@@ -109,12 +109,12 @@ class LiveIds:
                 n_again += 1
             elif key not in self._gone and on_unknown == "error":
                 raise KeyError(self._why_unknown(key, ids))
-        rows = sorted(places)
-        at = [places[row] for row in rows]
+        rows = sorted(positions)
+        at = [positions[row] for row in rows]
         return KnownIds(
             np.array(rows, dtype=np.int64),
             np.array(at, dtype=np.intp),
-            [ids[place] for place in at],
+            [ids[position] for position in at],
             n_again,
         )
 
@@ -275,27 +275,27 @@ def read_batch(
         if "sample_weight" in held:
             weight = label_weights(held["sample_weight"], len(codes))
             arriving = replace(arriving, weight=np.ones(len(ids)))
-    place_of = {ids[at]: place for place, at in enumerate(order)}
+    position_of = {ids[at]: position for position, at in enumerate(order)}
     check_ids(label_ids)
     before = []  # labels of rows that wait already
-    for at, one in enumerate(label_ids):
-        if one not in place_of:
+    for at, key in enumerate(label_ids):
+        if key not in position_of:
             before.append(at)
             continue
-        place = place_of[one]
-        if arriving.label_time[place] < np.inf:
-            raise ValueError(f"id {one!r} occurs twice among the labels.")
-        if times.values[at] < arriving.arrival[place]:
+        position = position_of[key]
+        if arriving.label_time[position] < np.inf:
+            raise ValueError(f"id {key!r} occurs twice among the labels.")
+        if times.values[at] < arriving.arrival[position]:
             raise ValueError(
-                f"The label of id {one!r} comes at {times.shown(at)}, before its row, which "
-                f"arrives at {shown_time(arriving.given[place:][:1])}. Labels cannot precede their "
-                "rows."
+                f"The label of id {key!r} comes at {times.shown(at)}, before its row, which "
+                f"arrives at {shown_time(arriving.given[position:][:1])}. Labels cannot precede "
+                "their rows."
             )
-        arriving.label_time[place], arriving.y[place] = times.values[at], codes[at]
+        arriving.label_time[position], arriving.y[position] = times.values[at], codes[at]
         if weight is not None and arriving.weight is not None:
-            arriving.weight[place] = weight[at]
+            arriving.weight[position] = weight[at]
     known = known_ids.rows_of([label_ids[at] for at in before], on_unknown)
-    at_known = np.array(before, dtype=np.intp)[known.places]
+    at_known = np.array(before, dtype=np.intp)[known.positions]
     last = clock
     for some in (arrival, times):
         if len(some.values) and some.values.max() >= last.now:

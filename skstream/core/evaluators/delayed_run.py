@@ -196,11 +196,11 @@ class DelayedRun(EvaluationRun):
             operations: Any = step[0].operations
             asked = operations.asked.take(operations.asked.answered)
             first = asked.kind == FIRST
-            places = order[asked.row[first] - first_row]
-            for k, one in enumerate(step):
-                its = one.answers if method == "predict" else one.scores
+            positions = order[asked.row[first] - first_row]
+            for k, answered in enumerate(step):
+                its = answered.answers if method == "predict" else answered.scores
                 if its is not None:
-                    given[k, places] = its[first]
+                    given[k, positions] = its[first]
         return self._by_model(given)
 
     def _ask(self, rows: DatedRows) -> tuple[Step, list[Answered]]:
@@ -289,9 +289,9 @@ class DelayedRun(EvaluationRun):
             clock, now = clock.event(t, self.n_rows, len(ids))
             clock = clock.at(float(now.values[0]), now.shown(0))
         known = self._ids.rows_of(ids, on_unknown)
-        its_weight = None if sample_weight is None else weight[known.places]
+        its_weight = None if sample_weight is None else weight[known.positions]
         labels = Labels(known.rows, clock.now, its_weight)
-        self._take_labels(known, codes[known.places], labels, clock)
+        self._take_labels(known, codes[known.positions], labels, clock)
         return self
 
     @exclusive

@@ -114,10 +114,10 @@ def answers_by_bin(
         return means_by_bin(shown, shown.answer[:, np.newaxis], n_bins)[:, :, 0]
     changed = _changes_of_mind(shown)
     rows = np.unique(changed.row)
-    step = max(1, CELLS_AT_ONCE // (n_bins * ((n_classes or 0) + 2)))
-    for begin in range(0, len(rows), step):
-        some = rows[begin : begin + step]
-        part = _pieces(_of_rows(changed, some), n_bins)
+    at_once = max(1, CELLS_AT_ONCE // (n_bins * ((n_classes or 0) + 2)))
+    for begin in range(0, len(rows), at_once):
+        some = rows[begin : begin + at_once]
+        part = _spans(_of_rows(changed, some), n_bins)
         answers[some] = _dominant(part, len(some), n_bins, n_classes or 0)
     return answers
 
@@ -152,7 +152,7 @@ def means_by_bin(shown: Shown, scores: np.ndarray, n_bins: int) -> np.ndarray:
     if not len(changed.row):
         return means
     rows = np.unique(changed.row)
-    part = _pieces(_of_rows(changed, rows), n_bins)
+    part = _spans(_of_rows(changed, rows), n_bins)
     cell, n_cells = part.row * n_bins + part.bin, len(rows) * n_bins
     for k, column in enumerate(values.T):
         total = np.bincount(cell, column[part.answer] * part.duration, n_cells)
@@ -161,7 +161,7 @@ def means_by_bin(shown: Shown, scores: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pieces:
+class _Spans:
     """The time of each answer in a bin, with the position of its row among the selected ones.
 
     Durations are in units in which every bin is as long as the row's whole delay.
@@ -196,7 +196,7 @@ def _of_rows(shown: Shown, rows: np.ndarray) -> Shown:
     return Shown(row, shown.since[part], shown.answer[part], shown.delay[rows])
 
 
-def _pieces(shown: Shown, n_bins: int) -> _Pieces:
+def _spans(shown: Shown, n_bins: int) -> _Spans:
     """Divide the time of every answer at the bounds of the bins.
 
     Times are scaled by the number of bins, so that bounds are multiples of the delay: whole
@@ -218,10 +218,10 @@ def _pieces(shown: Shown, n_bins: int) -> _Pieces:
     bound = width[which] * bins
     duration = np.minimum(end[which], bound + width[which]) - np.maximum(begin[which], bound)
     kept = (bins < n_bins) & (duration > 0)
-    return _Pieces(shown.row[which[kept]], bins[kept], shown.answer[which[kept]], duration[kept])
+    return _Spans(shown.row[which[kept]], bins[kept], shown.answer[which[kept]], duration[kept])
 
 
-def _dominant(part: _Pieces, n_rows: int, n_bins: int, n_classes: int) -> np.ndarray:
+def _dominant(part: _Spans, n_rows: int, n_bins: int, n_classes: int) -> np.ndarray:
     # The first columns are for missing answers, codes -2 and -1.
     width = n_classes + 2
     cell = (part.row * n_bins + part.bin) * width + part.answer.astype(np.int64) + 2
@@ -247,14 +247,14 @@ def _reduce_all(
         return
     wanted = np.zeros(len(shown.delay), dtype=bool)
     wanted[rows] = True
-    part = _pieces(_of_rows(_changes(shown).among(wanted), rows), n_bins)
+    part = _spans(_of_rows(_changes(shown).among(wanted), rows), n_bins)
     cell = part.row * n_bins + part.bin
     order = np.argsort(cell, kind="stable")
     cells, starts = np.unique(cell[order], return_index=True)
     bounds = np.append(starts, len(order))
-    for k, one in enumerate(cells):
+    for k, number in enumerate(cells):
         members = order[bounds[k] : bounds[k + 1]]
-        row, in_bin = divmod(int(one), n_bins)
+        row, in_bin = divmod(int(number), n_bins)
         with _noted(f"bin {in_bin + 1} of row {numbers[rows[row]]}"):
             shown_for = part.duration[members] / n_bins
             answers[rows[row], in_bin] = reduce(part.answer[members], shown_for)
@@ -412,7 +412,7 @@ class AskedWhileWaiting:
         since = of_labelled.time - labelled.arrival[of_labelled.row]
         delay = labelled.label_time - labelled.arrival
         # While the answers of every lane were in force.
-        shown = [Shown(of_labelled.row, since, one, delay) for one in of_labelled.answers.T]
+        shown = [Shown(of_labelled.row, since, its, delay) for its in of_labelled.answers.T]
         lines, n_answered = self._lines(of_labelled, shown, labelled, last.answers, clock)
         scores = None
         if self._n_scores:
@@ -449,8 +449,8 @@ class AskedWhileWaiting:
         answers = np.full((n_asked, len(lanes)), self._nothing, dtype=self._newest.dtype)
         scores = np.full((n_asked, len(lanes), self._n_scores), np.nan)
         for k, lane in enumerate(lanes):
-            answers[asked.answered, k] = np.concatenate([one.answers for one in lane])
-            some = [one.scores for one in lane if one.scores is not None]
+            answers[asked.answered, k] = np.concatenate([step.answers for step in lane])
+            some = [step.scores for step in lane if step.scores is not None]
             if some:
                 scores[asked.answered, k] = np.concatenate(some)
         return PendingAnswers(asked.row, asked.time, asked.kind == POLL, answers, scores)

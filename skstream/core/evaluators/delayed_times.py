@@ -477,7 +477,7 @@ class Waits:
 
     def delays_as_text(self) -> str:
         """Mean, median and longest delay, in words."""
-        return ", ".join(f"{name} {shown_duration(one)}" for name, one in self.delays.items())
+        return ", ".join(f"{name} {shown_duration(delay)}" for name, delay in self.delays.items())
 
 
 class DelayCounts:
@@ -550,8 +550,8 @@ class LabelledDrifts:
 
     def known(self) -> tuple[Drift, ...]:
         """Return the drifts after which a label came, in labelled rows."""
-        places = np.stack([self._first_later, np.maximum(self._first_later, self._last_earlier)])
-        return as_drifts(places.T[(places[0] >= 0) & (places[1] > 0)])
+        rows = np.stack([self._first_later, np.maximum(self._first_later, self._last_earlier)])
+        return as_drifts(rows.T[(rows[0] >= 0) & (rows[1] > 0)])
 
 
 class PollCosts:

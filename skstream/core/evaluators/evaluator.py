@@ -58,7 +58,7 @@ _FEW_VALUES = 8
 
 Kind = TypeVar("Kind")
 
-#: What to pass in the place of parameters that other libraries have.
+#: What to pass in place of parameters that other libraries have.
 _ELSEWHERE = {
     **dict.fromkeys(("window", "window_size"), "forgetting='window:{}'"),
     **dict.fromkeys(("decay", "fading_factor"), "forgetting='fading:{}'"),
@@ -66,9 +66,9 @@ _ELSEWHERE = {
     **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}", "method": "strategy={!r}"},
     **dict.fromkeys(("k", "n_splits", "cv"), "n_folds={!r}"),
     **dict.fromkeys(("max_samples", "n_rows"), "streams.take_rows(stream, {!r}) as the stream"),
-    **{one: f"run=RunOptions({one}={{!r}})" for one in ("checkpoint", "kernels", "keep_tape")},
-    **{one.name: f"polling=Polling({one.name}={{!r}})" for one in fields(Polling)},
-    **{one: f"it to evaluate, (..., {one}={{!r}})" for one in ("warm_start", "return_models")},
+    **{name: f"run=RunOptions({name}={{!r}})" for name in ("checkpoint", "kernels", "keep_tape")},
+    **{option.name: f"polling=Polling({option.name}={{!r}})" for option in fields(Polling)},
+    **{name: f"it to evaluate, (..., {name}={{!r}})" for name in ("warm_start", "return_models")},
     "max_pending": "it to start, (..., max_pending={!r})",
     "engine": "run=RunOptions(kernels=False), for the plain loop",
 }
@@ -198,7 +198,7 @@ class StreamEvaluator(BaseEstimator):
             (mechanism,) = as_forgetting(forgetting).values()
             own = {key.partition("__")[2]: params.pop(key) for key in nested}
             params["forgetting"] = mechanism.set_params(**own)
-        for key in [one for one in params if one.startswith(("run__", "polling__"))]:
+        for key in [key for key in params if key.startswith(("run__", "polling__"))]:
             name, _, option = key.partition("__")
             options = run_options(self.run) if name == "run" else getattr(self, name)
             params[name] = replace(params.get(name, options), **{option: params.pop(key)})
@@ -510,8 +510,8 @@ class StreamEvaluator(BaseEstimator):
         score_methods = scores_asked(named, metrics, lacking)
         timelines = self._checked_timelines(seed)
         baselines = []
-        for name, one in named.items():
-            if getattr(type(one), "is_baseline", False):
+        for name, model in named.items():
+            if getattr(type(model), "is_baseline", False):
                 baselines.append(name)
         settings = Settings(
             **dict(zip(_AS_GIVEN, attrgetter(*_AS_GIVEN)(self), strict=True)),
@@ -547,9 +547,9 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
     All but the first are keywords, so that their order is free: readers look for the own ones.
     """
     made = dataclass(kw_only=True, repr=False, eq=False)(cls)
-    common = {one.name for one in fields(StreamEvaluator)}
+    common = {parameter.name for parameter in fields(StreamEvaluator)}
     given = signature(made.__init__)
-    ordered = sorted(given.parameters.values(), key=lambda one: (one.kind, one.name in common))
+    ordered = sorted(given.parameters.values(), key=lambda its: (its.kind, its.name in common))
     init = vars(made)["__init__"]
 
     @wraps(init)
@@ -558,7 +558,7 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
         init(self, *positional, **named)
 
     vars(checked)["__signature__"] = given.replace(parameters=ordered)
-    made.__doc__ = _with_common_parameters(cls.__doc__ or "", [one.name for one in ordered[1:]])
+    made.__doc__ = _with_common_parameters(cls.__doc__ or "", [its.name for its in ordered[1:]])
     type.__setattr__(made, "__init__", checked)
     return made
 
@@ -577,12 +577,12 @@ def _with_common_parameters(text: str, names: Sequence[str]) -> str:
 
 
 def refuse_unknown(kind: type, given: Any, error: type[Exception], names: Any = None) -> None:
-    """Raise an error that says what to pass in the place of a parameter that there is not."""
+    """Raise an error that says what to pass in place of an unknown parameter."""
     known = signature(kind).parameters
-    for name in [one for one in given if one.partition("__")[0] not in known]:
+    for name in [name for name in given if name.partition("__")[0] not in known]:
         ours = (names or _ELSEWHERE).get(name, "")
         kinds = StreamEvaluator.__subclasses__()
-        having = [f" {one.__name__} has it." for one in kinds if name in signature(one).parameters]
+        having = [f" {it.__name__} has it." for it in kinds if name in signature(it).parameters]
         hint = having[0] if having else did_you_mean(name, known)
         if name == "forgetting":
             hint = " Each of its scores is that of one holdout set, not a mean over past rows."

@@ -246,7 +246,7 @@ class Execution:
         """
         parts = {
             **{f"Model '{name}'": model for (name, _), model in self.models.items()},
-            **{f"Measure '{name}'": one for name, one in self.settings.metrics.items()},
+            **{f"Measure '{name}'": measure for name, measure in self.settings.metrics.items()},
             "The stream": self.stream if getattr(self.stream, "files", None) else None,
             "What is given as holdout, delay or polling": self.new_run,
         }
@@ -313,7 +313,7 @@ def divided(places: Sequence[Place], n_groups: int) -> list[list[Place]]:
         return [list(places)]
     n_folds = 1 + max(fold for _, fold in places)
     if n_folds % n_groups == 0:
-        return [[one for one in places if one[1] % n_groups == k] for k in range(n_groups)]
+        return [[place for place in places if place[1] % n_groups == k] for k in range(n_groups)]
     return [list(places[k::n_groups]) for k in range(n_groups)]
 
 
@@ -371,7 +371,7 @@ def joined(finished: Sequence[RunOutcome], places: Sequence[Place]) -> RunOutcom
                 f"those of '{first.lanes[0].name}' and '{other.lanes[0].name}' read {what}. Make "
                 "it yield the same rows whenever it is iterated, or pass n_jobs=1."
             )
-    lanes = {(lane.name, lane.fold): lane for one in finished for lane in one.lanes}
+    lanes = {(lane.name, lane.fold): lane for outcome in finished for lane in outcome.lanes}
     return replace(first, lanes=[lanes[place] for place in places])
 
 
@@ -385,7 +385,7 @@ def _of_finished(
 
     Where no model has all folds, it is that of the folds that all models have finished.
     """
-    done = {(lane.name, lane.fold) for one in finished for lane in one.lanes}
+    done = {(lane.name, lane.fold) for outcome in finished for lane in outcome.lanes}
     left = [place for place in places if place not in done]
     names, folds = {name for name, _ in left}, {fold for _, fold in left}
     whole, there = [place for place in places if place[0] not in names], None
@@ -413,7 +413,7 @@ def _is_death(error: BaseException) -> bool:
 
 
 def _died(finished: Sequence[RunOutcome], places: Sequence[Place]) -> str:
-    done = {(lane.name, lane.fold) for one in finished for lane in one.lanes}
+    done = {(lane.name, lane.fold) for outcome in finished for lane in outcome.lanes}
     left = dict.fromkeys(f"'{name}'" for name, fold in places if (name, fold) not in done)
     return (
         f"A worker process died. These models had not finished: {', '.join(left)}. One of them may "

@@ -72,8 +72,9 @@ class HoldoutEvaluator(StreamEvaluator):
     label of the stream, the majority one predicts the most frequent label so far. So `Persistent`
     has a kappa_temporal of exactly 0 here, too.
 
-    A holdout estimate is unbiased for the concept of its rows. Under drift a fixed set becomes
-    outdated; fresh sets, or `PrequentialEvaluator` with a sliding window, follow the stream.
+    A holdout estimate is unbiased for the concept of its rows. If the stream drifts, a fixed set
+    becomes outdated; fresh sets, or `PrequentialEvaluator` with a sliding window, follow the
+    stream.
 
     References
     ----------

@@ -93,8 +93,8 @@ class KFoldEvaluator(StreamEvaluator):
     strategy : str, default="bootstrap"
         Which folds are trained on a row: each with a Poisson(1) weight ("bootstrap"), all but one
         ("cross"), or only one ("split"). All folds predict it; with "cross:held_out" only those not
-        trained on it, with "cross:trained" only those trained on it (just before training), and
-        likewise for the other strategies.
+        trained on it, with "cross:trained" only those trained on it (just before training). The
+        other strategies have both, too.
     random_state : int, default=None
         Seed of the folds and of the models' random_state parameters that are None (different in
         each fold). None: drawn, and recorded in the result.
@@ -309,8 +309,8 @@ class _PredictingRun(EvaluationRun):
 
     def predictions(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the answers, up to a failure, and the numbers of the rows asked."""
-        answers = np.concatenate([one.answers for one in self._answered])
-        rows = np.concatenate([one.operations.ask_rows for one in self._answered])
+        answers = np.concatenate([answered.answers for answered in self._answered])
+        rows = np.concatenate([answered.operations.ask_rows for answered in self._answered])
         failure = self._engine.models[0].failure
         if failure is not None:
             before = rows < failure.row

@@ -26,7 +26,7 @@ from skstream.utils._version import __version__
 
 #: Parameters of an evaluator on which no answer and no score before a failure depends.
 FREE = ("n_jobs", "progress", "error_score")
-#: Values that their text tells apart.
+#: Values that differ if and only if their texts differ.
 _BY_TEXT = (*PLAIN, date, datetime, time, timedelta, Decimal, Fraction, PurePath, range, slice)
 #: Where the classes of such values are from: those of others may hold more than their text.
 _OF_PYTHON = {kind.__module__.partition(".")[0] for kind in _BY_TEXT}
@@ -150,7 +150,7 @@ def facts_of_call(
                 "be pickled, or never pickles the same way. Use a number, a text or an importable "
                 "function, or leave out checkpoint=."
             )
-    return texts | {f"the version of {name}": one for name, one in _versions().items()}
+    return texts | {f"the version of {name}": version for name, version in _versions().items()}
 
 
 def changes(now: Mapping[str, str], before: Mapping[str, str]) -> str:
@@ -158,7 +158,7 @@ def changes(now: Mapping[str, str], before: Mapping[str, str]) -> str:
     names = [name for name in {**before, **now} if now.get(name) != before.get(name)]
     if not names:
         return ""
-    was, is_now = before.get(names[0], "not there"), now.get(names[0], "not there")
+    was, is_now = before.get(names[0], "absent"), now.get(names[0], "absent")
     said = f"{names[0]} is {is_now} and was {was}"
     if max(len(was), len(is_now)) > _LONGEST_SHOWN or _OF_CONTENT in was + is_now:
         said = f"{names[0]} is different"
@@ -223,10 +223,10 @@ def _versions() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def _machine() -> tuple[tuple[str, str], ...]:
     """What the arithmetic of floating-point numbers depends on, beside the versions."""
-    blas = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     words = {
-        " ".join(str(one[key]) for key in ("internal_api", "version", "architecture") if key in one)
-        for one in blas
+        " ".join(str(pool[k]) for k in ("internal_api", "version", "architecture") if k in pool)
+        for pool in pools
     }
     return (
         ("system", platform.system()),

@@ -56,7 +56,7 @@ class Options:
 
     def __repr__(self) -> str:
         """Return the call that makes it, without what has its default."""
-        given = [(one.name, getattr(self, one.name), one.default) for one in fields(self)]  # type: ignore[arg-type]
+        given = [(own.name, getattr(self, own.name), own.default) for own in fields(self)]  # type: ignore[arg-type]
         shown = [f"{name}={value!r}" for name, value, default in given if value != default]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -198,10 +198,10 @@ def scores_asked(
         Empty where no measure needs scores.
     """
     of_shares, of_ranks = [], []
-    for name, one in metrics.items():
-        if one.needs == "probabilities":
+    for name, measure in metrics.items():
+        if measure.needs == "probabilities":
             of_shares.append(name)
-        elif one.needs == "scores":
+        elif measure.needs == "scores":
             of_ranks.append(name)
     if not of_shares and not of_ranks:
         return {}
@@ -233,8 +233,8 @@ def _lacks(
 ) -> str:
     """Say what a model lacks, for which measures, and by which it can be scored."""
     what = "no predict_proba" if has_values else "neither predict_proba nor decision_function"
-    others = [one for one in metrics if one not in lacking] or ["measures of labels only"]
-    ranked = not has_values or any(metrics[one].needs == "scores" for one in metrics)
+    others = [metric for metric in metrics if metric not in lacking] or ["measures of labels only"]
+    ranked = not has_values or any(measure.needs == "scores" for measure in metrics.values())
     ranks = "" if ranked else " and rankings such as auc"
     return (
         f"Model '{name}' ({type(model).__name__}) has {what}, which {' and '.join(lacking)} "
@@ -320,8 +320,8 @@ class Settings:
     @property
     def counts_time(self) -> bool:
         """Whether a mechanism, or the distance of the checkpoints, counts time."""
-        for one in self.forgetting.values():
-            if one.counts_time:
+        for mechanism in self.forgetting.values():
+            if mechanism.counts_time:
                 return True
         return duration_of("the evaluator", "record_every", self.record_every) is not None
 
@@ -349,8 +349,8 @@ class Settings:
     def header(self) -> ResultHeader:
         """The facts that a result repeats."""
         measures, mechanisms = {}, {}
-        for name, one in self.metrics.items():
-            measures[name] = Measure(**one.facts)
+        for name, measure in self.metrics.items():
+            measures[name] = Measure(**measure.facts)
         for name, forgetting in self.forgetting.items():
             mechanisms[name] = forgetting.name
         return ResultHeader(

@@ -67,17 +67,17 @@ class _Cuts:
 
     def __post_init__(self) -> None:
         known, n_old, starts, ends = self.known, self.n_old, self.starts, self.ends
-        self.places = Ends.of(ends).places if isinstance(ends, np.ndarray) else ends
+        self.positions = Ends.of(ends).positions if isinstance(ends, np.ndarray) else ends
         bounds = [0, *(self.cuts + 1).tolist(), self.n_new + 1]
         kept = np.where(starts < n_old, np.searchsorted(known, starts), len(known)).tolist()
         firsts = np.maximum(starts - n_old, 0).tolist()
         self.stretches = [
-            _Stretch(range(*numbers), first, slice(place, None))
-            for numbers, first, place in zip(pairwise(bounds), firsts, kept, strict=True)
+            _Stretch(range(*numbers), first, slice(first_kept, None))
+            for numbers, first, first_kept in zip(pairwise(bounds), firsts, kept, strict=True)
         ]
         #: New rows with which segments begin, but for those of the last earlier one.
         self.inside = self.new_starts[self.new_starts >= max(n_old, 1)] - n_old
-        #: Of the earlier and these segments, the first of each that there is from now on.
+        #: First of the earlier and these segments in each of those that there are from now on.
         self.groups = np.searchsorted(np.concatenate((known, n_old + self.inside)), self.new_starts)
 
     def ends_of(self, stretch: _Stretch) -> Integers:
@@ -312,7 +312,7 @@ def _running(values: Array, segments: Floats, cuts: _Cuts) -> tuple[Floats, Floa
         after[len(segments) :] = np.diff(total[np.append(inside, n)])
     elif len(inside):
         after[len(segments) :] = np.add.reduceat(values, inside)
-    return sums[cuts.places], np.add.reduceat(after, cuts.groups)
+    return sums[cuts.positions], np.add.reduceat(after, cuts.groups)
 
 
 def _between(total: Array, start: int, stop: int, counts: bool) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from skstream.core.measures.rows import Array, Floats, Integers, ScoredRows
 from skstream.utils._running_sums import accumulate
 
-#: Of more classes than these, sums are formed here.
+#: With more classes than these, sums are formed here.
 MANY_CLASSES = 128
 # Numbers in a table: a few tables fit the cache, and freed memory is used again.
 _TABLE_NUMBERS = 1 << 16
@@ -175,7 +175,7 @@ def _weights_in_window(rows: Coded, ends: Integers, size: int, n_classes: int) -
 
 
 def a_few(ends: Integers, n_classes: int) -> Iterator[Integers]:
-    """Divide ends into pieces for which a table of the sums of all classes is not too large."""
+    """Divide ends into parts for which a table of the sums of all classes is not too large."""
     most = max(_TABLE_NUMBERS // n_classes, 1)
     for first in range(0, len(ends), most):
         yield ends[first : first + most]
@@ -203,11 +203,11 @@ def leading_codes(rows: Coded, sums: Floats, factor: float = 1.0) -> tuple[Array
 
     def running(part: slice, members: Integers, before: Floats) -> Floats:
         some = rows.part(part)
-        steps = np.zeros((len(some.codes) + 1, len(members)))
-        steps[0] = before
-        at = np.arange(1, len(steps)), np.searchsorted(members, some.codes)
-        steps[at] = 1.0 if some.weight is None else some.weight
-        return accumulate(steps, factor)
+        changes = np.zeros((len(some.codes) + 1, len(members)))
+        changes[0] = before
+        at = np.arange(1, len(changes)), np.searchsorted(members, some.codes)
+        changes[at] = 1.0 if some.weight is None else some.weight
+        return accumulate(changes, factor)
 
     n = len(rows.codes)
     return _leading(sums, n, _ROWS_AT_A_TIME, lambda part: rows.codes[part], running, factor)
@@ -236,17 +236,17 @@ def leading_codes_in_window(
         After the last.
     """
 
-    def places(part: slice) -> tuple[slice, slice]:
+    def come_and_go(part: slice) -> tuple[slice, slice]:
         """Rows that come and that go within a part of the new rows."""
         come = slice(n_old + part.start, n_old + part.stop)
         return come, slice(max(come.start - size, 0), max(come.stop - size, 0))
 
     def touched(part: slice) -> Array:
-        come, go = places(part)
+        come, go = come_and_go(part)
         return np.concatenate((rows.codes[come], rows.codes[go]))
 
     def running(part: slice, members: Integers, before: Floats) -> Floats:
-        come, go = places(part)
+        come, go = come_and_go(part)
         n = part.stop - part.start
         if rows.weight is not None:
             position = np.full(len(sums), -1)
@@ -257,12 +257,12 @@ def leading_codes_in_window(
             n_before = come.start - go.start
             tables = sums_in_window(coded, n_before, ends, size, len(members))
             return np.concatenate(list(tables))
-        steps = np.zeros((n + 1, len(members)))
-        steps[0] = before
-        steps[np.arange(1, n + 1), np.searchsorted(members, rows.codes[come])] = 1.0
+        changes = np.zeros((n + 1, len(members)))
+        changes[0] = before
+        changes[np.arange(1, n + 1), np.searchsorted(members, rows.codes[come])] = 1.0
         gone = np.searchsorted(members, rows.codes[go])
-        steps[np.arange(n + 1 - len(gone), n + 1), gone] -= 1.0
-        return accumulate(steps)
+        changes[np.arange(n + 1 - len(gone), n + 1), gone] -= 1.0
+        return accumulate(changes)
 
     length = _ROWS_AT_A_TIME
     if rows.weight is not None:  # every time all rows of the window are read

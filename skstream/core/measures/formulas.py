@@ -289,8 +289,7 @@ def class_share_of_answers(sums: Sums) -> Floats:
 
 def of_class(sums: Sums, formula: Formula, code: int) -> Floats:
     """One class's value of a measure that every class has."""
-    values: Floats = sums.value(formula)[code]
-    return values.copy()
+    return sums.value(formula)[code].copy()
 
 
 def macro(sums: Sums, formula: Formula) -> Floats:

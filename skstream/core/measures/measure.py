@@ -33,7 +33,7 @@ TASKS = {
     "scores": "classification",
     "targets": "regression",
 }
-#: Of these, what a model tells beside its answers: probabilities, or any ranking.
+#: What a model returns besides its predictions: probabilities, or any ranking.
 OF_SCORES = ("probabilities", "scores")
 #: Bounds of a measure that may have any value.
 ANY = (-math.inf, math.inf)
@@ -341,7 +341,7 @@ def call_at_checkpoints(
     """
     function, values = measure.function, np.full(len(n_rows), np.nan)
     assert function is not None
-    for place, (start, stop) in enumerate(bounds.T.tolist()):
+    for position, (start, stop) in enumerate(bounds.T.tolist()):
         if stop <= start:
             continue
         rows = tape[start:stop]
@@ -358,10 +358,10 @@ def call_at_checkpoints(
                 p[rows.p == UNANSWERED] = None
         try:
             options = {} if weight is None else {"sample_weight": weight}
-            values[place] = float(function(y, p, **options))
+            values[position] = float(function(y, p, **options))
         except Exception as error:
             raise RuntimeError(
-                f"Measure {name!r} failed after {n_rows[place]} rows of the stream, on the last "
+                f"Measure {name!r} failed after {n_rows[position]} rows of the stream, on the last "
                 f"{len(rows)} scored rows: {type(error).__name__}: {error}"
             ) from error
     return values

@@ -21,7 +21,7 @@ from skstream.core.measures.spread import Moments, all_weights, window_spreads
 from skstream.core.measures.sums import LABELS, Ends, Majority, RunningSums, leading_code
 from skstream.utils._running_sums import prefix_sums, window_sums
 
-# Of so many rows per range, counts are not formed at every row.
+# With so many rows per range, counts are not formed at every row.
 _MANY_ROWS = 8
 
 
@@ -34,14 +34,14 @@ class Ranges(NamedTuple):
         Number of rows remembered.
     starts, stops : ndarray of shape (n_ends,)
         The first row of each range, and the first after it; neither decreases.
-    places : slice or ndarray of shape (n_ends,)
+    positions : slice or ndarray of shape (n_ends,)
         Numbers of new rows before the stops, as a slice where they follow on.
     """
 
     n_old: int
     starts: Integers
     stops: Integers
-    places: slice | Integers
+    positions: slice | Integers
 
     @property
     def pairs(self) -> Iterator[tuple[int, int]]:
@@ -65,7 +65,7 @@ class RangeSums(RunningSums[Ranges]):
     """
 
     tail: ScoredRows | None = None
-    # Of the latest call: numbers of scored rows, and of the oldest that counts.
+    # In the latest call: numbers of the scored rows, and of the oldest that counts.
     _noted: tuple[Integers, Integers] | None = None
 
     def __init__(
@@ -103,7 +103,7 @@ class RangeSums(RunningSums[Ranges]):
         y, counts, best = rows.y.tolist(), np.zeros(self.n_classes, dtype=np.int64), 0
         codes = np.empty(len(counted.stops), dtype=np.int64)
         first = stop = 0
-        for place, (low, high) in enumerate(counted.pairs):
+        for position, (low, high) in enumerate(counted.pairs):
             lost = False
             while stop < high:
                 code = y[stop]
@@ -117,7 +117,7 @@ class RangeSums(RunningSums[Ranges]):
                 first += 1
             if lost:
                 best = int(counts.argmax())
-            codes[place] = best
+            codes[position] = best
         return codes
 
     def _begin(
@@ -129,7 +129,7 @@ class RangeSums(RunningSums[Ranges]):
         self._noted = self.n_rows + ends, self.n_rows - n_old + starts
         if len(remembered):
             self._remember(remembered)
-        return remembered, Ranges(n_old, starts, ends + n_old, Ends.of(ends).places)
+        return remembered, Ranges(n_old, starts, ends + n_old, Ends.of(ends).positions)
 
     def _remember(self, rows: ScoredRows) -> None:
         """Keep the rows that may still count after the last of them."""
@@ -143,7 +143,7 @@ class RangeSums(RunningSums[Ranges]):
             yield sums_between(rows.part(slice(start, stop)), [stop - start], self.n_classes)
 
     def _take(self, series: Series, sums: Floats, counted: Ranges) -> Floats:
-        return sums[counted.places]
+        return sums[counted.positions]
 
     def _spread(self, rows: ScoredRows, counted: Ranges) -> Floats:
         y, weight = rows.y, all_weights(rows)
@@ -187,11 +187,11 @@ class SlidingSums(RangeSums):
     def _sum(self, series: Series, values: Array, counted: Ranges, number: int) -> Floats:
         if values.dtype == bool and _MANY_ROWS * len(counted.stops) < len(values):
             return range_sums(values, counted.starts, counted.stops)
-        return window_sums(values, counted.n_old, self.length)[counted.places]
+        return window_sums(values, counted.n_old, self.length)[counted.positions]
 
     def _spread(self, rows: ScoredRows, counted: Ranges) -> Floats:
         spreads = window_spreads(rows.y, all_weights(rows), counted.n_old, self.length)
-        return spreads[counted.places]
+        return spreads[counted.positions]
 
     def _ranking(
         self, target: Target, rows: Sided, measures: list[str], counted: Ranges, number: int
@@ -276,18 +276,18 @@ class SetSums(RangeSums):
 def range_sums(values: Array, starts: Integers, stops: Integers) -> Floats:
     """Sums of the values from each start to before each stop; no real number is subtracted.
 
-    A range is put together from blocks whose lengths are powers of two, from its end on: a sum
-    depends on the values in the range alone, and not on where they stand.
+    A range is put together from parts whose lengths are powers of two, from its end on: a sum
+    depends on the values in the range alone, not on where they are.
     """
     if values.dtype == bool:
         total = prefix_sums(values)
         return (total[stops] - total[starts]).astype(np.float64)
     sums, lengths, stops = np.zeros(len(stops)), stops - starts, stops.copy()
-    blocks, size = np.asarray(values, dtype=np.float64), 1
+    parts, size = np.asarray(values, dtype=np.float64), 1
     while len(lengths) and size <= lengths.max():
         some = np.flatnonzero(lengths & size)
         stops[some] -= size
-        sums[some] += blocks[stops[some]]
-        blocks = blocks[:-size] + blocks[size:]
+        sums[some] += parts[stops[some]]
+        parts = parts[:-size] + parts[size:]
         size *= 2
     return sums

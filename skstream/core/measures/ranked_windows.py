@@ -3,7 +3,7 @@
 The area under the ROC curve is the weight of the pairs in which the positive row has the higher
 score, and half that of ties, among all pairs. A row changes the sum of a window by as many pairs as
 the window has rows, so that pairs are not counted one by one. Windows that follow each other share
-most of their rows, their core. The core is sorted and summed once for a block of windows; each row
+most of their rows, their core. The core is sorted and summed once for a group of windows; each row
 that leaves or enters is looked up in it; and the pairs among these rows form the same problem
 again, with windows a sixteenth as long. No sum is the difference of larger ones, so that weights of
 any size lose no digits, and sums of rows without weights are exact.
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from skstream.core.measures.rows import Floats, Integers
 from skstream.utils._numba import jit, numba_enabled
 
-# Blocks of windows per length of a window.
-_BLOCKS = 8
+# Groups of windows per length of a window.
+_GROUPS = 8
 # Pairs within windows of so many rows are taken one by one.
 _FEW = 16
 # Numbers in a table: a few tables fit the cache.
@@ -37,15 +37,15 @@ class _Sorted(NamedTuple):
 
     Attributes
     ----------
-    place : ndarray of int32
-        Place of each row in its sequence.
+    position : ndarray of int32
+        Position of each row in its sequence.
     rank : ndarray of int32
         Equal for equal scores, and not decreasing.
     positive, negative : ndarray of float64
         Weight of each row of the positive and of the negative class; 0 for any other.
     """
 
-    place: NDArray[np.int32]
+    position: NDArray[np.int32]
     rank: NDArray[np.int32]
     positive: Floats
     negative: Floats
@@ -78,7 +78,7 @@ def window_pairs(scores: Floats, positive: Floats, negative: Floats, size: int) 
     sums = np.empty(n_windows)
     # Windows are taken in runs as long as a window, several runs side by side.
     length = 2 * size - 1
-    at_once = max(_TABLE // (2 * _BLOCKS * length), 1)
+    at_once = max(_TABLE // (2 * _GROUPS * length), 1)
     for first in range(0, n_windows, at_once * size):
         stop = min(first + at_once * size, n_windows)
         n_runs = -(-(stop - first) // size)
@@ -87,7 +87,7 @@ def window_pairs(scores: Floats, positive: Floats, negative: Floats, size: int) 
         values, first_side, other_side = (np.take_along_axis(a, order, axis=1) for a in rows)
         rank = np.zeros(order.shape, dtype=np.int32)
         np.cumsum(values[:, 1:] != values[:, :-1], axis=1, out=rank[:, 1:])
-        found = _in_blocks(_Sorted(order, rank, first_side, other_side), size)
+        found = _in_groups(_Sorted(order, rank, first_side, other_side), size)
         sums[first:stop] = found.ravel()[: stop - first]
     return sums
 
@@ -128,19 +128,19 @@ def _count(ranks, sides, size, trees, twice):  # type: ignore[no-untyped-def]
             if at < 0 or sides[at] == 0:
                 continue
             own = 0 if sides[at] > 0 else 1
-            place = ranks[at] + 1
+            leaf = ranks[at] + 1
             if change < 0:
                 n_inside[own] -= 1
-                node = place
+                node = leaf
                 while node <= top:
                     trees[own, node] -= 1
                     node += node & -node
             below, up_to = 0, 0
-            node = place - 1
+            node = leaf - 1
             while node > 0:
                 below += trees[1 - own, node]
                 node -= node & -node
-            node = place
+            node = leaf
             while node > 0:
                 up_to += trees[1 - own, node]
                 node -= node & -node
@@ -150,7 +150,7 @@ def _count(ranks, sides, size, trees, twice):  # type: ignore[no-untyped-def]
                 pairs += change * (2 * n_inside[0] - below - up_to)
             if change > 0:
                 n_inside[own] += 1
-                node = place
+                node = leaf
                 while node <= top:
                     trees[own, node] += 1
                     node += node & -node
@@ -171,48 +171,48 @@ def _runs(
     return runs
 
 
-def _in_blocks(rows: _Sorted, size: int) -> Floats:
+def _in_groups(rows: _Sorted, size: int) -> Floats:
     """Sums of all windows of every sequence, shape (n_sequences, n_rows - size + 1)."""
     if size <= _FEW:
-        rank, positive, negative = _by_place(rows)
+        rank, positive, negative = _by_position(rows)
         return _one_by_one(rank, positive, negative, size).T
-    n_sequences, length = rows.place.shape
+    n_sequences, length = rows.position.shape
     n_windows = length - size + 1
-    block = -(-size // _BLOCKS)
-    n_blocks = -(-n_windows // block)
-    rows = _padded(rows, n_blocks * block + size - 1)
-    sums = np.empty((n_sequences, n_blocks, block))
-    at_once = max(_TABLE // rows.place.size, 1)
-    for first in range(0, n_blocks, at_once):
-        numbers = np.arange(first, min(first + at_once, n_blocks), dtype=np.int32)
-        sums[:, numbers] = _some_blocks(rows, size, block, numbers)
+    group = -(-size // _GROUPS)
+    n_groups = -(-n_windows // group)
+    rows = _padded(rows, n_groups * group + size - 1)
+    sums = np.empty((n_sequences, n_groups, group))
+    at_once = max(_TABLE // rows.position.size, 1)
+    for first in range(0, n_groups, at_once):
+        numbers = np.arange(first, min(first + at_once, n_groups), dtype=np.int32)
+        sums[:, numbers] = _some_groups(rows, size, group, numbers)
     return sums.reshape(n_sequences, -1)[:, :n_windows]
 
 
 def _padded(rows: _Sorted, length: int) -> _Sorted:
     """Rows with as many more without weight as are missing."""
-    n_sequences, n_rows = rows.place.shape
+    n_sequences, n_rows = rows.position.shape
     if n_rows == length:
         return rows
     shape = (n_sequences, length - n_rows)
-    places = np.broadcast_to(np.arange(n_rows, length, dtype=np.int32), shape)
+    positions = np.broadcast_to(np.arange(n_rows, length, dtype=np.int32), shape)
     ranks = np.broadcast_to(rows.rank[:, -1:], shape)
     nothing = np.zeros(shape)
     return _Sorted(
-        np.concatenate((rows.place, places), axis=1),
+        np.concatenate((rows.position, positions), axis=1),
         np.concatenate((rows.rank, ranks), axis=1),
         np.concatenate((rows.positive, nothing), axis=1),
         np.concatenate((rows.negative, nothing), axis=1),
     )
 
 
-def _some_blocks(rows: _Sorted, size: int, block: int, numbers: NDArray[np.int32]) -> Floats:
-    """Sums of the windows of some blocks, shape (n_sequences, n_numbers, block)."""
-    n_sequences, length = rows.place.shape
+def _some_groups(rows: _Sorted, size: int, group: int, numbers: NDArray[np.int32]) -> Floats:
+    """Sums of the windows of some groups, shape (n_sequences, n_numbers, group)."""
+    n_sequences, length = rows.position.shape
     shape = (n_sequences, len(numbers), length)
-    # Place of each row counted from the first row of the block's first window.
-    place = rows.place[:, None, :] - (numbers * np.int32(block))[:, None]
-    inside = (place >= block - 1) & (place < size)
+    # Position of each row counted from the first row of the group's first window.
+    position = rows.position[:, None, :] - (numbers * np.int32(group))[:, None]
+    inside = (position >= group - 1) & (position < size)
     below, above = np.zeros((2, *shape[:2], length + 1))
     positive = inside * rows.positive[:, None, :]
     np.cumsum(inside * rows.negative[:, None, :], axis=2, out=below[:, :, 1:])
@@ -224,17 +224,17 @@ def _some_blocks(rows: _Sorted, size: int, block: int, numbers: NDArray[np.int32
         first, after = (np.broadcast_to(ends[:, None, :], shape) for ends in tied)
         both = np.take_along_axis(below, first, axis=2) + np.take_along_axis(below, after, axis=2)
         total = 0.5 * np.einsum("sbr,sbr->sb", positive, both)
-    if block == 1:
+    if group == 1:
         return np.asarray(total)[:, :, None]
-    # The rows that leave and that enter within a block, still sorted.
-    moving = (place >= 0) & (place < size + block - 1) & ~inside
+    # The rows that leave and that enter within a group, still sorted.
+    moving = (position >= 0) & (position < size + group - 1) & ~inside
     which = np.nonzero(moving.ravel())[0]
-    n_moving = 2 * (block - 1)
+    n_moving = 2 * (group - 1)
     table, at = np.divmod(which.astype(np.int32), np.int32(length))
     which_row = at + table // np.int32(len(numbers)) * np.int32(length)
     of_rows = [array.ravel()[which_row] for array in rows]
-    places = place.ravel()[which]
-    places -= (places >= size) * np.int32(size - block + 1)
+    positions = position.ravel()[which]
+    positions -= (positions >= size) * np.int32(size - group + 1)
     start = table * np.int32(length + 1)
     if tied is None:
         gains = of_rows[2] * below.ravel()[start + at] + of_rows[3] * above.ravel()[start + at]
@@ -244,14 +244,14 @@ def _some_blocks(rows: _Sorted, size: int, block: int, numbers: NDArray[np.int32
             of_rows[2] * (below.ravel()[first] + below.ravel()[after])
             + of_rows[3] * (above.ravel()[first] + above.ravel()[after])
         )
-    by_place = np.empty((n_sequences * len(numbers), n_moving))
-    by_place.ravel()[table * np.int32(n_moving) + places] = gains
-    moved = [places, *of_rows[1:]]
-    sums = _in_blocks(_Sorted(*(a.reshape(-1, n_moving) for a in moved)), block - 1)
+    by_position = np.empty((n_sequences * len(numbers), n_moving))
+    by_position.ravel()[table * np.int32(n_moving) + positions] = gains
+    moved = [positions, *of_rows[1:]]
+    sums = _in_groups(_Sorted(*(a.reshape(-1, n_moving) for a in moved)), group - 1)
     sums = sums + total.reshape(-1, 1)
-    sums[:, 1:] += np.cumsum(by_place[:, block - 1 :], axis=1)
-    sums[:, :-1] += np.cumsum(by_place[:, block - 2 :: -1], axis=1)[:, ::-1]
-    return sums.reshape(n_sequences, len(numbers), block)
+    sums[:, 1:] += np.cumsum(by_position[:, group - 1 :], axis=1)
+    sums[:, :-1] += np.cumsum(by_position[:, group - 2 :: -1], axis=1)[:, ::-1]
+    return sums.reshape(n_sequences, len(numbers), group)
 
 
 def _ties(rank: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
@@ -268,15 +268,15 @@ def _ties(rank: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]] 
     return first, after
 
 
-def _by_place(rows: _Sorted) -> list[Floats]:
+def _by_position(rows: _Sorted) -> list[Floats]:
     """Ranks and weights in the order of the rows, shape (n_rows, n_sequences)."""
-    n_sequences, length = rows.place.shape
-    target = rows.place * np.int32(n_sequences) + np.arange(n_sequences, dtype=np.int32)[:, None]
+    n_sequences, length = rows.position.shape
+    target = rows.position * np.int32(n_sequences) + np.arange(n_sequences, dtype=np.int32)[:, None]
     arrays = []
     for array in (rows.rank, rows.positive, rows.negative):
-        by_place = np.empty((length, n_sequences))
-        by_place.ravel()[target.ravel()] = array.ravel()
-        arrays.append(by_place)
+        by_position = np.empty((length, n_sequences))
+        by_position.ravel()[target.ravel()] = array.ravel()
+        arrays.append(by_position)
     return arrays
 
 
@@ -287,9 +287,9 @@ def _one_by_one(rank: Floats, positive: Floats, negative: Floats, size: int) -> 
     for apart in range(1, size):
         earlier, later = slice(len(rank) - apart), slice(apart, None)
         higher = np.sign(rank[later] - rank[earlier])
-        one = positive[later] * negative[earlier]
-        other = negative[later] * positive[earlier]
-        pairs = 0.5 * ((one + other) + higher * (one - other))
+        rising = positive[later] * negative[earlier]
+        falling = negative[later] * positive[earlier]
+        pairs = 0.5 * ((rising + falling) + higher * (rising - falling))
         for first in range(size - apart):
             sums += pairs[first : first + n_windows]
     return sums
@@ -316,26 +316,26 @@ def many_precisions(
     if len(ends) < _PRECISION_COMPILED_FROM or not numba_enabled():
         return None
     order = scores.argsort(kind="stable")
-    place = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order))
+    position = np.empty(len(order), dtype=np.int32)
+    position[order] = np.arange(len(order))
     in_order = scores[order]
     rank = np.zeros(len(order), dtype=np.int32)
     np.cumsum(in_order[1:] != in_order[:-1], out=rank[1:])
     values = np.empty(len(ends))
-    _precisions(place, rank, positive[order], negative[order], starts, ends, values)
+    _precisions(position, rank, positive[order], negative[order], starts, ends, values)
     return values
 
 
 @jit
-def _precisions(place, rank, positive, negative, starts, ends, values):  # type: ignore[no-untyped-def]
-    """Insert rows into and remove them from the sorted places of a window, and read it."""
-    inside = np.empty(len(place), dtype=np.int32)
+def _precisions(position, rank, positive, negative, starts, ends, values):  # type: ignore[no-untyped-def]
+    """Insert rows into and remove them from the sorted positions of a window, and read it."""
+    inside = np.empty(len(position), dtype=np.int32)
     n, first, last = 0, 0, 0
     for number in range(len(ends)):
         for change in (1, -1):
             begin, stop = (last, ends[number]) if change > 0 else (first, starts[number])
             for row in range(begin, stop):
-                at = place[row]
+                at = position[row]
                 if positive[at] == 0.0 and negative[at] == 0.0:
                     continue
                 low, high = 0, n

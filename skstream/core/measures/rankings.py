@@ -24,21 +24,21 @@ from skstream.utils._labels import UNANSWERED
 from skstream.utils._running_sums import prefix_sums, window_sums
 
 #: Rows that are ranked together before they go into the bins.
-_CHUNK = 4096
-# Of a chunk, largest quotient of the weights of its last and its first row.
+_TOGETHER = 4096
+# Largest quotient of the weights of the last and the first of rows that are ranked together.
 _LARGEST_FADE = 1e100
-# Ends in a chunk up to which its rows are ranked once for each.
+# Ends among rows ranked together up to which these are ranked once for each.
 _FEW_ENDS = 16
 # Microseconds for a window of its own, and for each row of it.
 _COST_OF_END, _COST_OF_ROW = 40.0, 0.06
 # Numbers in a table of windows by their rows.
 _TABLE = 1 << 16
-#: Of the bins, the share that a part of an adaptive window has: there are many parts.
+#: A part of an adaptive window has one in so many bins, as there are many parts.
 PARTS = 4
 
 #: Bins are joined where there are more than this.
 MOST_BINS = 1 << 14
-# Of all rows, the part below which bins do not become narrower: one in so many.
+# Bins do not become narrower than one in so many rows.
 _FINEST = 1 << 20
 # A smaller sum is set to zero: arithmetic on subnormal numbers is slow.
 _SUBNORMAL = 1e-290
@@ -253,7 +253,7 @@ def in_windows(
 
 def _behind(rows: Sided, n: int) -> Sided:
     """Rows behind so many without weight."""
-    # Of different scores: ties take time.
+    # With different scores: ties take time.
     return rows.following(Sided(np.arange(n, dtype=np.float64), *np.zeros((2, n))))
 
 
@@ -437,7 +437,7 @@ def _united(
 
 
 def _sums_between(values: Floats, first: Integers, after: Integers) -> Floats:
-    """Sums of the values from each place to before another, which is not earlier."""
+    """Sums of the values from each start to before an end, which is not earlier."""
     sums = np.zeros(len(first))
     some = np.flatnonzero(after > first)
     if len(some):
@@ -471,8 +471,8 @@ class Following:
     def _length(self) -> int:
         """Rows that are ranked together."""
         if self.factor == 1.0:
-            return _CHUNK
-        return int(min(max(-log(_LARGEST_FADE) / log(self.factor), 1), _CHUNK))
+            return _TOGETHER
+        return int(min(max(-log(_LARGEST_FADE) / log(self.factor), 1), _TOGETHER))
 
     def read(
         self, rows: Sided, ends: Integers, measures: Sequence[str]
@@ -484,18 +484,18 @@ class Following:
         rows, ranks, length = rows.following(self.recent), self.ranks, self._length
         parts, start, first = [], 0, 0
         while True:
-            chunk = rows.part(slice(start, start + length))
-            whole = len(chunk.scores) == length
-            stop = int(np.searchsorted(ends, start + len(chunk.scores), side="right"))
+            some = rows.part(slice(start, start + length))
+            whole = len(some.scores) == length
+            stop = int(np.searchsorted(ends, start + len(some.scores), side="right"))
             if whole or stop > first:
-                found, after = self._together(ranks, chunk, ends[first:stop] - start, measures)
+                found, after = self._together(ranks, some, ends[first:stop] - start, measures)
                 parts.append(found)
             first = stop
             if not whole:
                 break
             ranks, start = after, start + length
         values = {m: np.concatenate([np.empty(0), *(part[m] for part in parts)]) for m in measures}
-        return values, Following(self.factor, ranks, Sided(*(a.copy() for a in chunk)))
+        return values, Following(self.factor, ranks, Sided(*(a.copy() for a in some)))
 
     def _together(
         self, ranks: Ranks, rows: Sided, ends: Integers, measures: Sequence[str]
@@ -521,7 +521,7 @@ class Following:
         new = in_order.counted
         after = ranks.with_rows(new.scores, *new, float(pairs[-1]))
         if "average_precision" in measures:
-            values["average_precision"] = _precisions_step_by_step(ranks, after, rows, ends)
+            values["average_precision"] = _precisions_at_ends(ranks, after, rows, ends)
         return values, after.faded(self.factor**n).coarser()
 
     def flushed(self) -> Ranks:
@@ -540,25 +540,25 @@ class Following:
 def _pairs_before(rows: Sided, order: Integers, ends: Integers) -> Floats:
     """Pairs in the right order among the first ``ends[i]`` rows, and among all."""
     n = len(order)
-    places = np.append(ends, n)
+    stops = np.append(ends, n)
     if not n:
-        return np.zeros(len(places))
-    if len(places) > _FEW_ENDS:
+        return np.zeros(len(stops))
+    if len(stops) > _FEW_ENDS:
         pairs = window_pairs(*_behind(rows, n - 1), n)
-        return np.where(places > 0, pairs[places - 1], 0.0)
-    return np.asarray(pairs_of_bins(*_bins(rows, order, order < places[:, None])))
+        return np.where(stops > 0, pairs[stops - 1], 0.0)
+    return np.asarray(pairs_of_bins(*_bins(rows, order, order < stops[:, None])))
 
 
-def _precisions_step_by_step(before: Ranks, after: Ranks, rows: Sided, ends: Integers) -> Floats:
+def _precisions_at_ends(before: Ranks, after: Ranks, rows: Sided, ends: Integers) -> Floats:
     """Average precision of the bins as the rows come; each time it is formed from all bins."""
     at = [np.searchsorted(after.low, some, side="right") - 1 for some in (before.low, rows.scores)]
     sides = np.zeros((2, len(after.low)))
     for side, old in zip(sides, (before.positive, before.negative), strict=True):
         np.add.at(side, at[0], old)
     values, first = np.empty(len(ends)), 0
-    for place, end in enumerate(ends.tolist()):
+    for position, end in enumerate(ends.tolist()):
         for side, weight in zip(sides, rows[1:], strict=True):
             np.add.at(side, at[1][first:end], weight[first:end])
         first = end
-        values[place] = Ranks(after.low, after.high, *sides).average_precision()
+        values[position] = Ranks(after.low, after.high, *sides).average_precision()
     return values

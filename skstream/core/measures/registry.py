@@ -1,6 +1,6 @@
 """The table of all measures that have a name, and measures by the parameter `metrics`.
 
-To add a measure, add a line to the table, with its formula.
+To add a measure, add a record to the table, with its formula.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of the stream with the answers of all models, and the buffer that forms blocks of them."""
+"""Rows of the stream with the answers of all models, and the buffer that collects them."""
 
 from __future__ import annotations
 
@@ -168,12 +168,12 @@ def _parts(derived: Derived, part: Any) -> Derived:
 
 
 class Waiting:
-    """Buffer of rows until a block is full.
+    """Buffer of rows that are read together once it is full.
 
     Parameters
     ----------
     size : int
-        Rows in a block.
+        Rows in a full buffer.
     dtype : dtype
         Type of the codes or targets.
     n_models : int
@@ -181,15 +181,16 @@ class Waiting:
     """
 
     def __init__(self, size: int, dtype: np.dtype[Any], n_models: int) -> None:
-        self.n = 0
+        self.n, self.size = 0, size
         self._y, self._answers = np.empty(size, dtype), np.empty((n_models, size), dtype)
         not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
         #: What rows have in a column that only others bring.
         self._defaults = {"weight": 1.0, "previous": not_given, "scores": np.nan, "time": 0}
+        self.size = size
         self._columns: dict[str, Array] = {}
 
     def append(self, rows: ScoredRows) -> None:
-        """Add rows; the block must have space for them."""
+        """Add rows; the buffer must have space for them."""
         here = slice(self.n, self.n + len(rows))
         self._y[here] = rows.y
         self._answers[:, here] = rows.answers

@@ -26,15 +26,15 @@ from skstream.core.measures.series import columns_of_kinds
 from skstream.utils._choices import is_integer
 from skstream.utils._labels import LabelSpace
 
-# Rows are buffered into blocks of this size, so that the arithmetic does not depend on chunking,
+# So many rows are buffered, then read at once, so that the arithmetic does not depend on chunking,
 # and calls with a single row are cheap. A few arrays of this length fit the cache.
-_BLOCK = 32_768
+_BUFFER_SIZE = 32_768
 # Values may be requested many times while rows are buffered: then a copy of the sums reads each
-# whole step of these rows once. Sums of real numbers may differ from one pass in the last digit.
-_STEP = 1024
-_LONGEST_BLOCK = 1 << 20
-_TIMED_BLOCK = 1 << 17
-# Of many classes blocks are shorter: a block holds the scores of every class.
+# whole part of so many rows once. Sums of real numbers may differ from one pass in the last digit.
+_PART = 1024
+_LARGEST_BUFFER = 1 << 20
+_TIMED_BUFFER = 1 << 17
+# With many classes buffers are smaller: a buffer holds the scores of every class.
 _MOST_SCORES = 1 << 22
 
 
@@ -61,7 +61,7 @@ class _Ahead:
 
 
 class RunningMeasures:
-    """Any measures under any forgetting, over a stream that arrives in pieces of any size.
+    """Any measures under any forgetting, over a stream that arrives in parts of any size.
 
     Reads one model's answers, or a table of those of several models. Sums that depend on the labels
     alone are formed once for all models that were asked about the same rows.
@@ -183,10 +183,10 @@ class RunningMeasures:
             self._recorder = PeriodRecorder(n_columns, period)
         else:
             self._recorder = CheckpointRecorder(n_columns, record_every, expected_rows)
-        self._block = block_length(self.forgetting.values())
+        size = buffer_size(self.forgetting.values())
         if self._scores.of_scores and self.classes is not None:
-            self._block = min(self._block, max(_STEP, _MOST_SCORES // len(self.classes)))
-        self._waiting = Waiting(self._block, LabelSpace(self.classes).dtype, lines)
+            size = min(size, max(_PART, _MOST_SCORES // len(self.classes)))
+        self._waiting = Waiting(size, LabelSpace(self.classes).dtype, lines)
         self._n_processed = 0
         self._ahead: _Ahead | None = None
         self._wanted_before = False
@@ -255,16 +255,16 @@ class RunningMeasures:
         self._scores.check(rows)
         if self._timed:
             self._check_times(rows)
-        start, n = 0, len(rows)
+        start, n, size = 0, len(rows), self._waiting.size
         while start < n:
-            if self._waiting.n == 0 and n - start >= self._block:
-                self._process(rows[start : start + self._block])
-                start += self._block
+            if self._waiting.n == 0 and n - start >= size:
+                self._process(rows[start : start + size])
+                start += size
             else:
-                stop = min(n, start + self._block - self._waiting.n)
+                stop = min(n, start + size - self._waiting.n)
                 self._waiting.append(rows if stop - start == n else rows[start:stop])
                 start = stop
-                if self._waiting.n == self._block:
+                if self._waiting.n == size:
                     self.finish()
 
     def _check_times(self, rows: ScoredRows) -> None:
@@ -319,7 +319,7 @@ class RunningMeasures:
         Returns
         -------
         Curves
-            Nothing changes, and updating can go on.
+            Nothing changes, and updates can continue.
         """
         last, rows = self.n_rows, self._waiting.rows()
         due, now = self._due(rows)
@@ -356,18 +356,18 @@ class RunningMeasures:
         return joined_values(found, values)
 
     def _read_ahead(self) -> _Ahead:
-        """Read whole steps of the buffered rows that have not been read before."""
+        """Read whole parts of the buffered rows that have not been read before."""
         rows, ahead = self._waiting.rows(), self._ahead
         interval = self._recorder.interval_at(self.n_rows)
         if ahead is None or ahead.interval != interval:
             ahead = _Ahead(self._scores.copy(), interval)
-        while len(rows) - ahead.n > _STEP:
+        while len(rows) - ahead.n > _PART:
             start = self._n_processed + ahead.n
-            inside = np.arange(start // interval + 1, (start + _STEP) // interval + 1) * interval
-            step = rows[ahead.n : ahead.n + _STEP]
-            more = ahead.scores.advance(step, inside - start, inside)
+            inside = np.arange(start // interval + 1, (start + _PART) // interval + 1) * interval
+            part = rows[ahead.n : ahead.n + _PART]
+            more = ahead.scores.advance(part, inside - start, inside)
             ahead.values = joined_values(ahead.values, more)
-            ahead.n += _STEP
+            ahead.n += _PART
         self._ahead = ahead
         return ahead
 
@@ -460,16 +460,16 @@ class SetMeasures:
         )
 
 
-def block_length(mechanisms: Iterable[Forgetting], shortest: int | None = None) -> int:
-    """Rows per block: more for long windows, which are read once per block."""
-    block = _BLOCK if shortest is None else shortest
+def buffer_size(mechanisms: Iterable[Forgetting], shortest: int | None = None) -> int:
+    """Rows per buffer: more for long windows, which are read once per buffer."""
+    rows = _BUFFER_SIZE if shortest is None else shortest
     for mechanism in mechanisms:
         if mechanism.is_window:
             # How many rows a window of time holds is not known before.
-            size = 2 * _TIMED_BLOCK if mechanism.counts_time else mechanism.memory(1.0) or 0
-            while block < min(size // 2, _LONGEST_BLOCK):
-                block *= 2
-    return block
+            size = 2 * _TIMED_BUFFER if mechanism.counts_time else mechanism.memory(1.0) or 0
+            while rows < min(size // 2, _LARGEST_BUFFER):
+                rows *= 2
+    return rows
 
 
 def _check_together(

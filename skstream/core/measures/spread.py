@@ -106,14 +106,14 @@ def running_spread(
         means = running(weight * values, earlier.weight * earlier.offset) / weights
         means[0] = earlier.offset
         # After a change of level these means have the rounding errors of the old level. The errors
-        # follow the same recursion, with the error of each step in place of the targets.
-        step = weight / weights[1:]
+        # follow the same recursion, with the error of each row in place of the targets.
+        share = weight / weights[1:]
         away = values - means[:-1]
-        left = (means[:-1] - means[1:]) + step * away
+        left = (means[:-1] - means[1:]) + share * away
         lack = running(weights[1:] * left, 0.0) / weights
         lack[0] = 0.0
         away -= lack[:-1]
-        spreads = running(factor * weights[:-1] * step * away * away, earlier.spread)
+        spreads = running(factor * weights[:-1] * share * away * away, earlier.spread)
     centre, offset = _sum(earlier.centre, float(means[-1]))
     moments = Moments(
         float(weights[-1]), *_sum(centre, offset + float(lack[-1])), float(spreads[-1])

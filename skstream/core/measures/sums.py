@@ -1,6 +1,6 @@
 """Running sums of elementary series: what all mechanisms share, and those over all rows so far.
 
-A mechanism reads blocks of rows and returns the sums at the ends asked for. What depends on the
+A mechanism reads some rows at once and returns the sums at the ends asked for. What depends on the
 labels alone is formed once for all models that were scored on the same rows. Sums of 0/1 series are
 exact integers, and no sum of real numbers is the difference of larger ones.
 """
@@ -46,7 +46,7 @@ class Ends(NamedTuple):
     """Numbers of new rows after which the sums are wanted, also as a slice if consecutive."""
 
     numbers: Integers
-    places: slice | Integers
+    positions: slice | Integers
 
     @classmethod
     def of(cls, numbers: Integers) -> Self:
@@ -62,7 +62,7 @@ Counted = TypeVar("Counted")
 
 
 class Majority(NamedTuple):
-    """Answers of the majority baseline to all labelled rows of a block.
+    """Answers of the majority baseline to all labelled rows of those read.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class RunningSums(ABC, Generic[Counted]):
 
 
 def leading_code(sums: Sequence[Array]) -> Array:
-    """Code of the largest sum at every place, the lowest among equals."""
+    """Code of the largest sum after every row, the lowest among equals."""
     if len(sums) == 2:
         return (sums[1] > sums[0]).view(np.int8)
     best = sums[0]
@@ -334,14 +334,14 @@ class CumulativeSums(RunningSums[Ends]):
         if self.alpha < 1.0:
             sums = self._faded(series, values, before)
             self.carried[number, series] = float(sums[-1])
-            return sums[counted.places]
+            return sums[counted.positions]
         total = prefix_sums(values)
         self.carried[number, series] = float(total[-1] + before)
-        return np.asarray(total[counted.places] + before)
+        return np.asarray(total[counted.positions] + before)
 
     def _take(self, series: Series, sums: Floats, counted: Ends) -> Floats:
         self.carried[LABELS, series] = float(sums[-1])
-        return sums[counted.places]
+        return sums[counted.positions]
 
     def _faded(self, series: Series, values: Array, before: float) -> Floats:
         start = before if abs(before) > _SUBNORMAL else 0.0
@@ -356,7 +356,7 @@ class CumulativeSums(RunningSums[Ends]):
 
         weight = all_weights(rows)
         spreads, self.moments = running_spread(self.moments, rows.y, weight, running, self.alpha)
-        return spreads[counted.places]
+        return spreads[counted.positions]
 
     def _ranking(
         self, target: Target, rows: Sided, measures: list[str], counted: Ends, number: int
@@ -380,11 +380,11 @@ class CumulativeSums(RunningSums[Ends]):
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
         copied = super().of_models(numbers)
-        places = {number: place for place, number in enumerate(numbers)} | {LABELS: LABELS}
+        positions = {number: position for position, number in enumerate(numbers)} | {LABELS: LABELS}
         copied.carried = {
-            (places[number], key): value
+            (positions[number], key): value
             for (number, key), value in self.carried.items()
-            if number in places
+            if number in positions
         }
         return copied
 
@@ -429,7 +429,7 @@ class FadingOfTimeSums(CumulativeSums):
         return Majority(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _growing(self, rows: ScoredRows) -> Iterator[ScoredRows]:
-        """Rows with weights that grow, in pieces between which the sums are made smaller."""
+        """Rows with weights that grow, in parts between which the sums are made smaller."""
         first = 0
         while first < len(rows):
             assert rows.time is not None

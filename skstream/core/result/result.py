@@ -60,7 +60,7 @@ class ResultDetails:
         others had finished; None: all.
     unlabelled_held_out : tuple of two int, or None
         Held-out rows that came without a label and were not scored, and all held-out rows that
-        were asked about, each counted once; None where no rows were held out.
+        were predicted, each counted once; None if no rows were held out.
     why_no_tape : str
         Why there is no tape, where its files are gone.
     labels_read : str
@@ -261,14 +261,14 @@ class EvaluationResult:
         ended = np.array([name in self.failures for name in self.values])
         means = {
             metric: mean_of_curves(
-                np.array([curve_of_one(one[forgetting][metric]) for one in self.values.values()]),
+                np.array([curve_of_one(its[forgetting][metric]) for its in self.values.values()]),
                 ended,
             ).tolist()
             for metric in self.metric_names
         }
         return {
-            model: Bunch(**{metric: of_metric[place] for metric, of_metric in means.items()})
-            for place, model in enumerate(self.values)
+            model: Bunch(**{metric: of_metric[position] for metric, of_metric in means.items()})
+            for position, model in enumerate(self.values)
         }
 
     def select(
@@ -470,10 +470,10 @@ class EvaluationResult:
         0.667
         """
         tape = tape_of(self)
-        place = self._place_on_tape(model, fold)
-        return tape.predictions(model, place) if every_row else tape.answered(model, place)
+        position = self._position_on_tape(model, fold)
+        return tape.predictions(model, position) if every_row else tape.answered(model, position)
 
-    def _place_on_tape(self, model: str, fold: int | None) -> int:
+    def _position_on_tape(self, model: str, fold: int | None) -> int:
         """Position of a fold in the answers of a model, both checked."""
         pick(tape_of(self).answers, model, "model")
         return 0 if fold is None else self.folds.index(number(fold, self.folds, "fold"))

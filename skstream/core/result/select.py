@@ -57,31 +57,31 @@ def select(
         baselines=tuple(name for name in names if name in result.details.baselines),
     )
     changes: dict[str, Any] = {}
-    places: dict[int, list[int]] = {}  # by axis of the curves
+    positions: dict[int, list[int]] = {}  # by axis of the curves
     if folds is not None:
         kept = numbers(folds, result.folds, "fold")
-        places[1] = [result.folds.index(fold) for fold in kept]
+        positions[1] = [result.folds.index(fold) for fold in kept]
         details = replace(details, selected_folds=kept)
     if bins is not None:
         kept = numbers(bins, bins_of(result), "bin")
-        places[2] = [bins_of(result).index(bin) for bin in kept]
+        positions[2] = [bins_of(result).index(bin) for bin in kept]
         changes["selected_bins"] = kept
-    fold_places = places.get(1)
+    fold_positions = positions.get(1)
     failed_at = {
-        name: [ends[place] for place in fold_places or range(len(ends))]
+        name: [ends[position] for position in fold_positions or range(len(ends))]
         for name, ends in _of(result.failed_at, names).items()
     }
     costs = _of(result.costs, names)
-    if fold_places is not None:
+    if fold_positions is not None:
         for name, cost in costs.items():
-            curves = [cost.curves[place] for place in fold_places] if cost.curves else []
+            curves = [cost.curves[position] for position in fold_positions] if cost.curves else []
             costs[name] = replace(cost, curves=curves)
     failed = [name for name, ends in failed_at.items() if set(ends) != {None}]
     fitted = result.models
     if fitted is not None:
         fitted = {name: fitted[name] for name in names}
-        if fold_places is not None and result.n_folds > 1:
-            some = {name: [all_[k] for k in fold_places] for name, all_ in fitted.items()}
+        if fold_positions is not None and result.n_folds > 1:
+            some = {name: [all_[k] for k in fold_positions] for name, all_ in fitted.items()}
             fitted = {name: kept[0] if len(kept) == 1 else kept for name, kept in some.items()}
 
     return replace(
@@ -89,7 +89,7 @@ def select(
         values={
             name: {
                 mechanism: {
-                    metric: _narrow(result.values[name][mechanism][metric], places)
+                    metric: _narrow(result.values[name][mechanism][metric], positions)
                     for metric in measures
                 }
                 for mechanism in mechanisms
@@ -97,7 +97,7 @@ def select(
             for name in names
         },
         measures=_of(result.measures, measures),
-        tape=None if result.tape is None else _tape(result.tape, names, fold_places),
+        tape=None if result.tape is None else _tape(result.tape, names, fold_positions),
         costs=costs,
         paths=_of(result.paths, names),
         models=fitted,
@@ -138,7 +138,7 @@ def chosen(names: Names, known: Sequence[str], kind: str) -> list[str]:
 
 
 def _mechanism_names(result: "EvaluationResult", given: Mechanisms) -> Any:
-    """Put the names under which a result has them in the place of mechanisms of forgetting."""
+    """Put the names under which a result has them in place of mechanisms of forgetting."""
     spellings = {own: name for name, own in reversed(result.details.mechanisms.items())}
 
     def name_of(named: Any) -> Any:
@@ -206,8 +206,8 @@ def _of(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: values[name] for name in names if name in values}
 
 
-def _narrow(curve: np.ndarray, places: Mapping[int, list[int]]) -> np.ndarray:
-    for axis, kept in places.items():
+def _narrow(curve: np.ndarray, positions: Mapping[int, list[int]]) -> np.ndarray:
+    for axis, kept in positions.items():
         curve = curve.take(kept, axis=axis)
     return curve
 

@@ -49,11 +49,11 @@ def frame_of(rows: Iterable[Any]) -> tuple[Any, list[Any]]:
     """
     pandas: Any = optional_import("pandas", "A stream of rows as dictionaries")
     iterator, frames, y = iter(rows), [], list[Any]()
-    while block := list(islice(iterator, _ROWS_AT_ONCE)):
-        for number, item in enumerate(block, start=len(y)):
+    while items := list(islice(iterator, _ROWS_AT_ONCE)):
+        for number, item in enumerate(items, start=len(y)):
             _check_row(item, number)
-        frames.append(pandas.DataFrame([dict(item[0]) for item in block]))
-        y.extend(item[1] for item in block)
+        frames.append(pandas.DataFrame([dict(item[0]) for item in items]))
+        y.extend(item[1] for item in items)
     return pandas.concat(frames, ignore_index=True), y
 
 

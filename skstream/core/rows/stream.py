@@ -52,9 +52,9 @@ def as_drifts(given: Any) -> tuple[Drift, ...]:
     """
     listed = [given] if isinstance(given, Drift) or not np.iterable(given) else given
     drifts = []
-    for one in listed:
+    for bounds in listed:
         try:
-            start, end = one if np.iterable(one) else (one, one)
+            start, end = bounds if np.iterable(bounds) else (bounds, bounds)
             drift = Drift(_row(start), _row(end))
         except (TypeError, ValueError):
             raise ValueError(
@@ -248,7 +248,7 @@ class Stream(ABC):
         return f"{type(self).__name__}({rows}{once})"
 
 
-#: Options that tell apart samples of one generator, not generators. The number of rows is one,
+#: Options by which samples of one generator differ, not generators. The number of rows is one,
 #: unless it decides where the truth changes.
 _OF_A_SAMPLE = ("random_state", "n_rows")
 

@@ -78,11 +78,11 @@ class MissingLabelError(ValueError):
         super().__init__(message)
         self.row = row
 
-    def add(self, place: str) -> None:
+    def add(self, where: str) -> None:
         """Let the message end with where the row is in its file, if that is known."""
-        if place:
+        if where:
             mark = "its label is empty, or marks a gap, which nominal= reads as a label."
-            self.args = (f"{self.args[0]} It is {place}: {mark}",)
+            self.args = (f"{self.args[0]} It is {where}: {mark}",)
 
 
 def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: int) -> EncodedRows:
@@ -162,7 +162,7 @@ _NUMBERS = {int, float, bool}
 _EXACT = 1 << 53
 # Times of NumPy, of which some become whole numbers without their unit.
 _TIMES = (np.datetime64, np.timedelta64)
-# Types of other values that their text tells apart.
+# Types of other values that are equal if their texts are.
 _SHOWN = (type(None), int, bytes, tuple, date, time, timedelta, Decimal, Fraction, *_TIMES)
 _NAN = pack("=d", np.nan)
 # What stands before other values: a NaN that no number is written as.
@@ -288,7 +288,7 @@ def _cell(value: Any) -> bytes:
     if isinstance(value, np.generic) and not isinstance(value, _TIMES):
         value = value.item()
     kind = type(value)
-    is_number = kind in _NUMBERS  # which a float tells apart from all others
+    is_number = kind in _NUMBERS  # whose float no other value has
     if kind is int:
         is_number = value.bit_length() <= 1000 and int(float(value)) == value
     if is_number:

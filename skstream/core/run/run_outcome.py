@@ -304,7 +304,7 @@ class RunOutcome:
     `n_unlabelled` counts rows of the stream without a label; `unlabelled_held_out` are two numbers:
     held-out rows without a label, and all that were asked.
     `read` holds checksums that show whether two workers read the same. `run` is the run
-    itself, where it shall go on after the workers.
+    itself, if it continues after the workers.
     """
 
     lanes: list[LaneOutcome]

@@ -11,7 +11,7 @@ from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure
 from skstream.core.measures.rows import ScoredRows, Sets
 from skstream.core.measures.running import RunningMeasures, SetMeasures
-from skstream.utils._choices import check_place
+from skstream.utils._choices import check_position
 from skstream.utils._labels import LabelSpace
 from skstream.utils._warnings import warn
 
@@ -95,7 +95,7 @@ class Tape:
             Labels or targets; None (object array) or NaN where it gave none.
         """
         folds = self.answers[model]
-        answers = np.asarray(folds[check_place("fold", fold, len(folds))])
+        answers = np.asarray(folds[check_position("fold", fold, len(folds))])
         return LabelSpace(self.classes).decode(answers)
 
     def answered(
@@ -115,18 +115,18 @@ class Tape:
         Returns
         -------
         rows : ndarray of shape (n_answered,)
-            Numbers of the rows in the stream; of a holdout evaluation places on the tape.
+            Numbers of the rows in the stream; of a holdout evaluation positions on the tape.
         y_pred : ndarray of shape (n_answered,) or (n_answered, n_bins + 2)
             Labels or targets.
         """
         folds = self.answers[model]
-        answers = np.asarray(folds[check_place("fold", fold, len(folds))])
+        answers = np.asarray(folds[check_position("fold", fold, len(folds))])
         if bin is not None:
-            answers = answers[:, check_place("bin", bin, answers.shape[1])]
+            answers = answers[:, check_position("bin", bin, answers.shape[1])]
         there = np.isfinite(answers) if self.classes is None else answers >= 0
-        places = np.flatnonzero(there if there.ndim == 1 else there.all(axis=1))
-        rows = places if self.row is None else np.asarray(self.row)[places]
-        return rows, LabelSpace(self.classes).decode(answers[places])
+        positions = np.flatnonzero(there if there.ndim == 1 else there.all(axis=1))
+        rows = positions if self.row is None else np.asarray(self.row)[positions]
+        return rows, LabelSpace(self.classes).decode(answers[positions])
 
     def probabilities(self, model: str, fold: int = 0, bin: int | None = None) -> np.ndarray:
         """Return a model's probabilities of all classes.
@@ -157,8 +157,8 @@ class Tape:
         if self.methods.get(model) != "predict_proba":
             raise ValueError(f"The tape has no probabilities for model {model!r}. {PROBABILITIES}")
         folds = self.scores[model]
-        place = check_place("fold", fold, len(folds))
-        scores = scores_of_bin(np.asarray(folds[place]), self.answers[model][place], bin)
+        position = check_position("fold", fold, len(folds))
+        scores = scores_of_bin(np.asarray(folds[position]), self.answers[model][position], bin)
         return with_all_classes(scores, self.classes)
 
 
@@ -188,9 +188,9 @@ def scores_of_bin(scores: np.ndarray, answers: Any, bin: int | None) -> np.ndarr
             raise ValueError("bin= is for tapes with delayed labels; this one has no bins.")
         return scores
     n_bins = np.shape(answers)[1]
-    line = n_bins - 1 if bin is None else check_place("bin", bin, n_bins)
+    column = n_bins - 1 if bin is None else check_position("bin", bin, n_bins)
     width = scores.shape[1] // n_bins
-    return scores[:, line * width : (line + 1) * width]
+    return scores[:, column * width : (column + 1) * width]
 
 
 #: Columns that hold codes of labels, or targets, as the answers do.

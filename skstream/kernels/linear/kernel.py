@@ -408,11 +408,7 @@ NORMALISES_IMPOSSIBLE = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (
 
 def probabilities(raw: Floats, loss: str) -> Floats:
     """Probabilities of all classes from decision values, for the two losses that have them."""
-    probability: Floats
-    if loss == "log_loss":
-        probability = expit(raw)
-    else:
-        probability = (np.clip(raw, -1, 1) + 1.0) / 2.0
+    probability = expit(raw) if loss == "log_loss" else (np.clip(raw, -1, 1) + 1.0) / 2.0
     if raw.shape[1] == 1:
         return np.hstack([1 - probability, probability])
     total = probability.sum(axis=1, keepdims=True)

@@ -16,11 +16,11 @@ from skstream.kernels.cuts import (
     Events,
     Floats,
     Integers,
-    Piece,
+    Part,
     distinct,
     merge_events,
-    pieces,
-    rows_per_piece,
+    parts,
+    rows_per_part,
 )
 from skstream.kernels.input import (
     DENSE_AND_SPARSE,
@@ -73,8 +73,8 @@ class NaiveBayesKernel(MemoryKernel):
         """
 
         def of_one_kind(task: Task) -> NDArray[Any]:
-            best: NDArray[np.int64] = scores.argmax(axis=1)
-            return best if task.method == "predict" else self._probabilities(scores)
+            is_code = task.method == "predict"
+            return scores.argmax(axis=1) if is_code else self._probabilities(scores)
 
         return answers_to(self.task, of_one_kind)
 
@@ -83,8 +83,7 @@ class NaiveBayesKernel(MemoryKernel):
         shift = np.where(np.isfinite(best), best, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             total = np.log(np.exp(scores - shift).sum(axis=1, keepdims=True)) + shift
-            probabilities: Floats = np.exp(scores - total)
-        return probabilities
+            return np.exp(scores - total)
 
 
 def class_sums(start: NDArray[Any], y: NDArray[Any], steps: Any) -> NDArray[Any]:
@@ -133,7 +132,7 @@ def _as_numbers(values: Any) -> NDArray[Any]:
 
 
 def tied(scores: NDArray[Any]) -> NDArray[np.intp]:
-    """Rows whose two best classes nothing but rounding tells apart."""
+    """Rows whose two best classes differ by rounding at most."""
     if scores.shape[1] < 2 or not len(scores):
         return np.empty(0, dtype=np.intp)
     if scores.shape[1] == 2:
@@ -181,8 +180,8 @@ class CountsKernel(NaiveBayesKernel):
     _has_prior: bool = True
     # Sparse rows of fewer columns are made dense.
     _min_sparse_columns: int = 0
-    # Stored values per piece of sparse rows: its working arrays stay in the caches.
-    _values_per_piece: int = 1 << 17
+    # Stored values per part of sparse rows: its working arrays stay in the caches.
+    _values_per_part: int = 1 << 17
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -260,13 +259,11 @@ class CountsKernel(NaiveBayesKernel):
         """
         model = self.estimator
         if model.class_prior is not None:
-            known: Floats = np.log(np.asarray(model.class_prior, dtype=np.float64))
-            return np.broadcast_to(known, weights.shape)
+            return np.broadcast_to(np.log(np.asarray(model.class_prior, float)), weights.shape)
         if not model.fit_prior:
             return np.full(weights.shape, -np.log(weights.shape[-1]))
         with np.errstate(divide="ignore"):
-            learnt: Floats = np.log(weights) - np.log(weights.sum(axis=-1, keepdims=True))
-        return learnt
+            return np.log(weights) - np.log(weights.sum(axis=-1, keepdims=True))
 
     def _prior(self, weights: Floats) -> Floats:
         """What the prior adds to scores."""
@@ -302,9 +299,9 @@ class CountsKernel(NaiveBayesKernel):
             at = slice(None)  # all at once take less memory
         table, array = table.changed(at)
         scores = np.empty((events.number, self._n_classes))
-        for rows, piece in events.pieces(self._values_per_piece):
-            part = weights[rows.start : rows.stop + 1]
-            scores[rows] = self._event_scores(piece, part, array, sums)
+        for rows, part in events.parts(self._values_per_part):
+            known = weights[rows.start : rows.stop + 1]
+            scores[rows] = self._event_scores(part, known, array, sums)
         return table, sums, scores[event_of_ask]
 
     def _laid_out(self, counts: VersionedArray) -> VersionedArray:
@@ -369,25 +366,25 @@ class FeatureCountsKernel(CountsKernel):
     ) -> Floats:
         scores = np.empty((block.n_asks, self._n_classes))
         in_order = sparse.issparse(ask)
-        for piece in pieces(block, rows_per_piece(max(counts.shape))):
-            known = weights[piece.learns.start : piece.learns.stop + 1]
-            learnt, asked = _dense(learn[piece.learns]), _dense(ask[piece.asks])
-            if piece.weight is not None:
-                learnt = learnt * piece.weight[:, None]
-            prior, into = self._prior(known[piece.stamp]), scores[piece.asks]
+        for part in parts(block, rows_per_part(max(counts.shape))):
+            known = weights[part.learns.start : part.learns.stop + 1]
+            learnt, asked = _dense(learn[part.learns]), _dense(ask[part.asks])
+            if part.weight is not None:
+                learnt = learnt * part.weight[:, None]
+            prior, into = self._prior(known[part.stamp]), scores[part.asks]
             if self._n_classes > _MANY_CLASSES:
                 into[:] = self._scores_one_by_one(
-                    piece, learnt, asked, prior, known, counts, in_order
+                    part, learnt, asked, prior, known, counts, in_order
                 )
                 continue
-            states = self._count_states(piece, learnt, counts)
-            into[:] = self._piece_scores(piece, asked, states, known)
+            states = self._count_states(part, learnt, counts)
+            into[:] = self._part_scores(part, asked, states, known)
             into += prior
             rows_tied = tied(into if self.task.method == "predict" else into[:0])
             rows_at_once = max(1, _NUMBERS_AT_ONCE // counts.size)
             for begin in range(0, len(rows_tied), rows_at_once):
                 rows = rows_tied[begin : begin + rows_at_once]
-                stamp = piece.stamp[rows]
+                stamp = part.stamp[rows]
                 then = np.stack([count[at[stamp]] for count, at in states], axis=1)
                 factors, constants = self._factors_of(then, known[stamp])
                 into[rows] = _products(asked[rows], factors, in_order) + (prior[rows] + constants)
@@ -395,7 +392,7 @@ class FeatureCountsKernel(CountsKernel):
 
     def _scores_one_by_one(
         self,
-        piece: Piece,
+        part: Part,
         learnt: Floats,
         asked: Floats,
         prior: Floats,
@@ -403,12 +400,12 @@ class FeatureCountsKernel(CountsKernel):
         counts: Floats,
         in_order: bool,
     ) -> Floats:
-        """Log likelihoods of a piece's asks, learning it; `counts` is brought forward."""
+        """Log likelihoods of a part's asks, learning it; `counts` is brought forward."""
         every, done = np.arange(self._n_classes), 0
         factors, constants = self._factors_of(counts[np.newaxis, every], weights[:1])
         scores = np.empty((len(asked), self._n_classes))
-        for ask, stamp in enumerate([*piece.stamp.tolist(), len(learnt)]):
-            changed = piece.y[done:stamp]
+        for ask, stamp in enumerate([*part.stamp.tolist(), len(learnt)]):
+            changed = part.y[done:stamp]
             for code, row in zip(changed.tolist(), learnt[done:stamp], strict=True):
                 counts[code] += row
             if ask == len(asked):
@@ -440,26 +437,24 @@ class FeatureCountsKernel(CountsKernel):
         constants : ndarray of shape (n_states, n_classes)
         """
 
-    def _count_states(
-        self, piece: Piece, x: Floats, counts: Floats
-    ) -> list[tuple[Floats, Integers]]:
+    def _count_states(self, part: Part, x: Floats, counts: Floats) -> list[tuple[Floats, Integers]]:
         """Counts of each class over time, and which of them hold after 0, 1, ... learns."""
         states = []
         for k, count in enumerate(counts):
-            mine = piece.y == k
+            mine = part.y == k
             over_time = running_sums(count, x[mine])
             count[:] = over_time[-1]
             states.append((over_time, np.concatenate([[0], np.cumsum(mine)])))
         return states
 
-    def _piece_scores(
-        self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
+    def _part_scores(
+        self, part: Part, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
     ) -> Floats:
-        """Log likelihoods of a piece's asks, without the prior.
+        """Log likelihoods of a part's asks, without the prior.
 
         Parameters
         ----------
-        piece : Piece
+        part : Part
         ask : ndarray of shape (n_asks, n_features)
         states : list of (counts, position)
             As of `_count_states`, for each class.
@@ -468,9 +463,9 @@ class FeatureCountsKernel(CountsKernel):
         """
         scores = np.empty((len(ask), self._n_classes))
         for k, (counts, position) in enumerate(states):
-            state = position[piece.stamp]
+            state = position[part.stamp]
             first, which = distinct(state)
-            known = weights[piece.stamp[first], k : k + 1]
+            known = weights[part.stamp[first], k : k + 1]
             factors, constants = self._factors_of(counts[state[first], np.newaxis], known)
             # einsum sums each row alone: unlike a matrix product, the same for any blocks.
             scores[:, k] = np.einsum("ij,ij->i", ask, np.take(factors[:, 0], which, axis=0))
@@ -497,12 +492,9 @@ def _products(rows: Floats, factors: Floats, in_order: bool) -> Floats:
     -------
     ndarray of shape (n_rows, n_classes)
     """
-    products: Floats
     if in_order:
-        products = np.cumsum(rows[:, np.newaxis] * factors, axis=2)[:, :, -1]
-    else:
-        products = np.matmul(rows[:, np.newaxis], factors.transpose(0, 2, 1))[:, 0]
-    return products
+        return np.cumsum(rows[:, np.newaxis] * factors, axis=2)[:, :, -1]
+    return np.matmul(rows[:, np.newaxis], factors.transpose(0, 2, 1))[:, 0]
 
 
 def _dense(X: Any) -> Floats:

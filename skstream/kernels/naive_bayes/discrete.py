@@ -16,7 +16,7 @@ from scipy import sparse
 from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.cuts import Events, Floats, Integers, Piece, distinct
+from skstream.kernels.cuts import Events, Floats, Integers, Part, distinct
 from skstream.kernels.input import decline_uncompiled, value_of
 from skstream.kernels.naive_bayes.counts import CountsKernel, FeatureCountsKernel, class_sums
 from skstream.pipeline._values_by_version import VersionedArray
@@ -78,8 +78,8 @@ class BernoulliKernel(FeatureCountsKernel):
     """
 
     _min_sparse_columns = _WIDE
-    # Its tables grow with the square of a piece.
-    _values_per_piece = 1 << 14
+    # Its tables grow with the square of a part.
+    _values_per_part = 1 << 14
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -175,12 +175,12 @@ class ComplementKernel(FeatureCountsKernel):
         if is_sparse and self.estimator.norm and not 1 < n_columns < _WIDE:
             raise Declined("ComplementNB(norm=True) has no kernel for wide sparse rows")
 
-    def _piece_scores(
-        self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
+    def _part_scores(
+        self, part: Part, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
     ) -> Floats:
         # The state of a class is what the others have learnt, so that every learn changes it.
-        first, which = distinct(piece.stamp)
-        at = piece.stamp[first]
+        first, which = distinct(part.stamp)
+        at = part.stamp[first]
         counts = [of_class[position[at]] for of_class, position in states]
         # In scikit-learn's order, so that it rounds alike where most counts are of one class.
         smoothed = sum(counts[1:], start=counts[0]) + self.estimator.alpha
@@ -280,7 +280,7 @@ class CategoricalKernel(CountsKernel):
 
     def _event_scores(self, events: Events, weights: Floats, counts: Floats, sums: Any) -> Floats:
         alpha, rows = self.estimator.alpha, events.rows_of_values()
-        # Of each feature a row has one stored value.
+        # A row has one stored value per feature.
         n_categories = self._n_categories(int(events.bounds[1] - events.bounds[0]))
         numbers, of_feature = np.unique(n_categories, return_inverse=True)
         scores = np.empty((events.number, self._n_classes))

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block, part_of
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.cuts import Floats, distinct, pieces, rows_per_piece
+from skstream.kernels.cuts import Floats, distinct, parts, rows_per_part
 from skstream.kernels.input import (
     EXACT_OR_SINGLE,
     OTHER_PRECISION,
@@ -197,20 +197,20 @@ def _log_likelihoods(
         _run_rows(learn, block.y, weight, ask, block.stamp, *moments, smoothing, scores)
         return scores
     weight = weight.astype(dtype)
-    for piece in pieces(block, rows_per_piece(learn.shape[1])):
-        asked = ask[piece.asks]
+    for part in parts(block, rows_per_part(learn.shape[1])):
+        asked = ask[part.asks]
         for k in range(n_classes):
-            mine = piece.y == k
-            x = learn[piece.learns][mine]
+            mine = part.y == k
+            x = learn[part.learns][mine]
             past = np.empty((2, len(x) + 1, x.shape[1]), dtype)
-            _learn_class(x, weight[piece.learns][mine], *moments, k, past)
-            state = np.concatenate([[0], np.cumsum(mine)])[piece.stamp]
+            _learn_class(x, weight[part.learns][mine], *moments, k, past)
+            state = np.concatenate([[0], np.cumsum(mine)])[part.stamp]
             first, which = distinct(state)
             with np.errstate(all="ignore"):
                 constants = -0.5 * np.sum(np.log(2.0 * np.pi * past[1, state[first]]), axis=1)
                 squares = (asked - past[0].take(state, axis=0)) ** 2
                 squares /= past[1].take(state, axis=0)
-                scores[piece.asks, k] = constants[which] - 0.5 * np.sum(squares, axis=1)
+                scores[part.asks, k] = constants[which] - 0.5 * np.sum(squares, axis=1)
     return scores
 
 
@@ -286,7 +286,7 @@ class GaussianKernel(NaiveBayesKernel):
         weights = class_sums(before.weights[: self._n_classes], block.y, block.weight)
         scores += self._log_priors(weights[block.stamp])
         answers = self._answers(scores)
-        # Of rows that are all alike only the shares of the classes are compared: these are exact.
+        # If all rows are equal, only the shares of the classes are compared: these are exact.
         if dtype == np.float64 and moments.variances.any():
             self._settle(answers, tied(scores), block, learn, ask, before)
         return state.after(block, columns, moments), answers
@@ -327,14 +327,12 @@ class GaussianKernel(NaiveBayesKernel):
         if scores.dtype == np.float64:
             return super()._probabilities(scores)
         with np.errstate(all="ignore"):
-            rounded: NDArray[Any] = np.exp(scores - log_sum_exp(scores)[:, np.newaxis])
-        return rounded.astype(np.float64)
+            return np.exp(scores - log_sum_exp(scores)[:, np.newaxis]).astype(np.float64)
 
     def _log_priors(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Log probabilities of the classes, from their weights at each ask."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            priors: NDArray[Any] = np.log(self._class_priors(weights))
-        return priors
+            return np.log(self._class_priors(weights))
 
     def _class_priors(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Probabilities of the classes, from their weights in the last axis."""

@@ -10,7 +10,7 @@ from scipy import sparse
 from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.cuts import Floats, Integers, merge_events, pieces, rows_per_piece
+from skstream.kernels.cuts import Floats, Integers, merge_events, parts, rows_per_part
 from skstream.kernels.input import (
     DENSE_AND_SPARSE,
     OTHER_PRECISION,
@@ -142,16 +142,16 @@ def _scale_stored_values(
     """CSR rows: zeros stay zeros, and the others are multiplied, as scikit-learn does."""
     learnt = learn.copy() if block.n_learns else learn
     asked = ask.copy() if block.n_asks else ask
-    for piece in pieces(block, rows_per_piece(len(mean))):
-        dense = learn[piece.learns].toarray() if len(piece.y) else np.empty((0, len(mean)))
+    for part in parts(block, rows_per_part(len(mean))):
+        dense = learn[part.learns].toarray() if len(part.y) else np.empty((0, len(mean)))
         scales = np.empty((len(dense) + 1, len(mean)))
         scales[0] = _scale_of(var, mean, n)
         n = _learn_rows(dense, n, mean, var, scales)
         factors = 1 / scales
-        if len(piece.y):
-            _multiply_rows(learnt, piece.learns, factors, np.arange(1, len(factors)))
-        if len(piece.stamp):
-            _multiply_rows(asked, piece.asks, factors, piece.stamp)
+        if len(part.y):
+            _multiply_rows(learnt, part.learns, factors, np.arange(1, len(factors)))
+        if len(part.stamp):
+            _multiply_rows(asked, part.asks, factors, part.stamp)
     return n, learnt, asked
 
 
@@ -209,12 +209,12 @@ class RangeKernel(MemoryTransformKernel):
         self, block: Block, learn: Floats, ask: Floats, extremes: list[Floats]
     ) -> tuple[Floats, Floats, list[Floats]]:
         learnt, asked = learn.copy(), ask.copy()
-        for piece in pieces(block, rows_per_piece(learn.shape[1])):
-            states = self._extremes_over_time(extremes, learn[piece.learns])
+        for part in parts(block, rows_per_part(learn.shape[1])):
+            states = self._extremes_over_time(extremes, learn[part.learns])
             extremes = [of_kind[-1] for of_kind in states]
-            after = np.arange(1, len(piece.y) + 1)
-            self._transform(learnt[piece.learns], states, after)
-            self._transform(asked[piece.asks], states, piece.stamp)
+            after = np.arange(1, len(part.y) + 1)
+            self._transform(learnt[part.learns], states, after)
+            self._transform(asked[part.asks], states, part.stamp)
         return learnt, asked, [of_kind.copy() for of_kind in extremes]
 
     def _scale_stored_values(

@@ -29,7 +29,7 @@ from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted, reads_frame_as_names
 
 _COPIED = {"copy": True}
-# Of encoders and imputers that take nothing from the rows, as `StreamPipeline` has them.
+# Parameters with which encoders and imputers take nothing from the rows, as in `StreamPipeline`.
 _ENCODER = {"min_frequency": None, "max_categories": None}
 _IMPUTER = {"strategy": "constant", "keep_empty_features": True, "add_indicator": False}
 

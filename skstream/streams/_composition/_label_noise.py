@@ -98,7 +98,7 @@ class NoisyLabels(ChangedRows):
         numbers = uniform(self.random_state, name, start, start + len(chunk.y))
         wrong = np.flatnonzero((numbers < self.share) & (codes >= 0))
         n_others = len(self._classes) - 1
-        # Of the labels that are replaced, the same number says by which.
+        # The same number says which label replaces a label.
         step = np.minimum((numbers[wrong] / (self.share or 1) * n_others).astype(int), n_others - 1)
         noisy = chunk.y.astype(
             np.result_type(chunk.y, self._classes)

@@ -43,7 +43,7 @@ class Piece:
         """Weight after a share of the change."""
         if self.phase.weight is None:
             return np.full_like(share, self.weight)
-        # Of both ends, so that the last one is met exactly.
+        # A sum over both ends, so that the last one is met exactly.
         return self.weight * (1 - share) + self.phase.weight * share
 
     def center_at(self, share: Floats) -> Columns:
@@ -84,8 +84,7 @@ class Piece:
         volume = np.full_like(share, np.linalg.slogdet(self.axes)[1])
         if self.phase.rotate:
             columns = turned(columns, self.phase.plane, -self.phase.rotate * share)
-        inverse: Floats = np.linalg.inv(self.axes).astype(np.float64)
-        columns = _product(inverse, columns)
+        columns = _product(np.linalg.inv(self.axes).astype(np.float64), columns)
         if self.phase.scale != 1:
             factor = self._factor(share)
             columns = [column / factor for column in columns]

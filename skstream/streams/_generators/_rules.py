@@ -259,9 +259,4 @@ class Sine(ConceptStream):
 def _curve(function: int, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Height of the curve above each x."""
     # The sine of SciPy is a polynomial of its own, the same on every processor.
-    heights: NDArray[np.float64]
-    if function <= 2:
-        heights = sindg(x * _DEGREES)
-    else:
-        heights = 0.5 + 0.3 * sindg(x * 540)
-    return heights
+    return sindg(x * _DEGREES) if function <= 2 else 0.5 + 0.3 * sindg(x * 540)

@@ -129,7 +129,7 @@ class RandomTree(ConceptStream):
 
     def _grown(self, number: int) -> "_Tree":
         numbers = _numbers(self.random_state, f"tree {number}")
-        # Of each node the bounds of numeric features, and the nominal ones not used above it.
+        # For each node: bounds of numeric features, and the nominal ones not used above it.
         open_nodes: list[tuple[tuple[float, ...], tuple[float, ...], list[int]]] = [
             ((0.0,) * self.n_numeric, (1.0,) * self.n_numeric, list(range(self.n_nominal)))
         ]
