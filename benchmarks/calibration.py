@@ -12,7 +12,7 @@ McNemar's counts are summed over the folds, as in the paper. The anytime compari
 loss over the folds asked about a row. Fractions are over streams times repetitions.
 
     python -m benchmarks.calibration --rows 300 --repetitions 10     (few enough for tests to fail)
-    python -m benchmarks.calibration --by-stream --learner forest --rows 3000 --repetitions 3
+    python -m benchmarks.calibration --by-stream --learner forest --rows 8000 --repetitions 3
     python -m benchmarks.calibration --rows 45312 --repetitions 100 --n-jobs 8 --results file.jsonl
 
 With --results every finished repetition is kept, and a later call goes on from there. More

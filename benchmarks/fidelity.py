@@ -454,7 +454,7 @@ def runs_of(record: dict[str, Any]) -> list[str]:
     lines = [
         "## The runs",
         "",
-        "Seconds of a processor; “at most”: by the clock, beside other work. One script after the "
+        "Seconds of a processor; “at most”: measured beside other work. One script after the "
         f"other takes at most {one:.0f} minutes; two at once, which wait in one queue, the longest "
         f"first, take {two:.0f} (`make fidelity`).",
         "",
