@@ -199,8 +199,27 @@ def test_a_pace_does_not_shrink_where_beginning_a_piece_is_what_takes_long():
     ):
         pace = Pace(10_000)
         for _ in range(60):
-            pace.took(pace.size, fixed + per_row * pace.size)
+            seconds = fixed + per_row * pace.size
+            pace.took(pace.size, seconds, seconds)
         assert least <= pace.size <= most, (fixed, per_row, pace.size)
+
+
+def test_a_pace_does_not_shrink_where_others_use_the_machine():
+    for seed in range(20):
+        slowed = np.random.default_rng(seed)
+        pace, n_rows, work = Pace(10_000), 0, 0.0
+        while n_rows < 8000 and work < 60.0:
+            worked = 0.3 + 5e-4 * pace.size
+            n_rows, work = n_rows + pace.size, work + worked
+            pace.took(pace.size, slowed.lognormal(1.5) * worked, worked)
+        assert work < 14.0  # 4.3 in one step
+
+
+def test_a_model_that_waits_is_asked_in_steps_by_the_clock():
+    pace = Pace(10_000)
+    for _ in range(60):
+        pace.took(pace.size, 0.05 * pace.size, 1e-5 * pace.size)
+    assert 3 <= pace.size <= 5
 
 
 class Uneven:

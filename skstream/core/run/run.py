@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, Self
 from zlib import crc32
 
@@ -52,6 +52,8 @@ FIRST_SIZE = 16
 GROWTH = 8
 #: A step is at least so many times as long as what it takes to begin one.
 WORTH = 4
+#: A thread that works for a smaller share of the time waits for something.
+WAITS = 0.02
 #: Weight of the steps before the last, when costs are estimated.
 FADING = 0.7
 #: Function that is called with the number of newly finished rows.
@@ -476,7 +478,7 @@ class EvaluationRun(Exclusive):
         """
         if self._ahead:
             self._catch_up()
-        started, n_rows = perf_counter(), 0
+        started, worked, n_rows = perf_counter(), thread_time(), 0
         with self._interrupt or nullcontext():
             step = self._engine.execute(*event)
         self._commit(step, note)
@@ -484,7 +486,7 @@ class EvaluationRun(Exclusive):
             its = answered.operations
             n_rows = max(n_rows, len(its.ask_rows), len(its.learn_rows))
         if n_rows:  # else rows only wait
-            self._pace.took(n_rows, perf_counter() - started)
+            self._pace.took(n_rows, perf_counter() - started, thread_time() - worked)
 
     def _commit(self, step: Step, note: Note) -> None:
         """Note and score what the models have answered; the failure of one may end the run."""
@@ -760,30 +762,33 @@ class Pace:
     _fixed: float = 0.0  # seconds of a step
     _per_row: float = 0.0  # and of each of its rows
 
-    def took(self, n_rows: int, seconds: float) -> None:
-        """Note how long a step took.
+    def took(self, n_rows: int, seconds: float, worked: float) -> None:
+        """Note how long a step took by the clock, and how long its thread has worked for it.
 
         From all steps follow the seconds of a step however short it is, and of each of its rows.
         Without the first, steps that are slow to begin with would become shorter and shorter, and
-        slower on the whole.
+        slower on the whole. They are seconds of work where there is any, because on a busy machine
+        the clock also counts the work of others, now more and now less.
         """
         if n_rows < self.size and seconds < TARGET:
             return  # a short step says little
+        cost = worked if worked > WAITS * seconds else seconds
         if self._sums[0]:
             # A shorter step may take as long as those before, but not longer.
             rows = max(n_rows, self._sums[1] / self._sums[0])
-            if seconds > 2 * (self._fixed + self._per_row * rows):
-                self._sums[:] = 0.0  # rows take longer than they did: what was is of no use
-        new = [1.0, n_rows, seconds, n_rows * n_rows, n_rows * seconds]
+            expected = self._fixed + self._per_row * rows
+            if cost > 2 * expected > 0:  # all is slower than it was
+                self._sums[[2, 4]] *= cost / expected
+        new = [1.0, n_rows, cost, n_rows * n_rows, n_rows * cost]
         self._sums = FADING * self._sums + new
         n, x, y, xx, xy = self._sums.tolist()
         spread = xx * n - x * x  # a line through all steps
         slope = (xy * n - x * y) / spread if spread > 1e-3 * xx * n else y / x
         self._per_row = min(max(slope, 0.05 * y / x), y / x)
         self._fixed = (y - self._per_row * x) / n
-        target = max(TARGET, WORTH * self._fixed)
+        target = max(TARGET * cost / max(seconds, 1e-9), WORTH * self._fixed)
         wanted = int((target - self._fixed) / max(self._per_row, 1e-9))
-        if seconds < target:
+        if cost < target:
             wanted = max(self.size, wanted)
         # Costs estimated from steps of about the same size may be far off.
         growth = GROWTH if seconds < TARGET / 2 else 2
