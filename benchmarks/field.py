@@ -28,7 +28,8 @@ import numpy as np
 
 from skstream import label_profile, load
 from skstream.cli._against import DIGITS, at_arrival, without_models
-from skstream.cli._bench import OPTIMAL, RESULTS, SUITE, read_suite
+from skstream.cli._bench import SUITE
+from skstream.cli._suite import OPTIMAL, RESULTS, read_suite
 from skstream.evaluation import EvaluationResult
 from skstream.studies._leaderboard import _share_rows
 from skstream.studies._over_seeds import StreamStudy

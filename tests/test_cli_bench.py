@@ -14,8 +14,8 @@ import pytest
 from skstream import PrequentialEvaluator, load
 from skstream.baselines import Persistent
 from skstream.cli import _bench, main
-from skstream.cli._bench import SHIPPED, read_suite, seed_of, seeded
 from skstream.cli._from_text import make_stream
+from skstream.cli._suite import SHIPPED, read_suite, seed_of, seeded
 from skstream.studies._seed_study import SeedStudy
 from tests._examples import newest_alone
 

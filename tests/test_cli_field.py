@@ -11,8 +11,8 @@ import pytest
 
 from skstream import DelayedEvaluator, Polling, PrequentialEvaluator, RunOptions, load
 from skstream.cli import main
-from skstream.cli._bench import SHIPPED_NAMES, read_suite
 from skstream.cli._from_text import KNOWN_STREAMS, make_stream, model_of
+from skstream.cli._suite import SHIPPED_NAMES, read_suite
 from skstream.streams import CSVStream, make_demo_stream
 from tests._examples import newest_alone
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from skstream.cli._bench import FAILED, Plan, difference, read_suite
+from skstream.cli._bench import FAILED, Plan, difference
 from skstream.cli._from_text import by_name
 from skstream.cli._output import say, show
+from skstream.cli._suite import read_suite
 from skstream.evaluation import EvaluationResult
 from skstream.stats._report import plural
 from skstream.utils._choices import check_choice

@@ -49,6 +49,7 @@ from skstream.cli._protocols import (
     monitors_given,
     open_stream,
 )
+from skstream.cli._suite import RESULTS
 from skstream.core.engine.answers import FILL_GAPS, ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.core.evaluators.settings import run_options
@@ -330,7 +331,7 @@ def report(options: argparse.Namespace) -> int:
         )
     path = _saved_in(options.result)
     if _bench.is_bench(path):
-        results = sorted((path / _bench.RESULTS).glob("*.npz"))
+        results = sorted((path / RESULTS).glob("*.npz"))
         raise ValueError(
             f"{path} contains the results of many runs, but a page is about one: name its file"
             + (f", such as {results[0]}." if results else ".")
