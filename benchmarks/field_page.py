@@ -33,10 +33,10 @@ PUBLISHED = (
     ("bag", "CapyMOA's documentation, bagging of ten trees", 82.4, "other random weights"),
     ("forest", "CapyMOA's documentation, adaptive random forest", 89.36, "here ten trees"),
 )
-TRIED = """Tried: of 100 trees the forest gets 88.75, by `skstream evaluate electricity.parquet
---target class --model "forest(n_estimators=100)" --set random_state=0`, so that its size explains a
-part of the difference; and a tree whose leaves only vote for their majority 75.72
-(`--model "tree(leaf_prediction='mc')"`)."""
+TRIED = """Tried, and not in the record: with 100 trees and one seed, the forest gets 88.75, by
+`skstream evaluate electricity.parquet --target class --model "forest(n_estimators=100)"
+--set random_state=0`. So its size explains about one point of the difference. The other reasons in
+the last column were not tried."""
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -99,6 +99,11 @@ class Field:
         ]
 
     @cached_property
+    def ranked_learners(self) -> list[str]:
+        """Learners, without naive guesses and the best possible predictions."""
+        return [name for name in self.learners if name not in self.left]
+
+    @cached_property
     def real(self) -> list[str]:
         """Real streams with labels at once, each once."""
         return self.names(generated=False)
@@ -130,22 +135,27 @@ class Field:
         rows = self.entries[name]["delay"].removeprefix("late")
         return float(rows) if rows.isdigit() else float("inf")
 
-    def score(self, entry: str, learner: str, metric: str = "accuracy") -> float:
-        """Mean of a measure over the seeds; NaN where there is none."""
+    def score(
+        self, entry: str, learner: str, metric: str = "accuracy", seed: int | None = None
+    ) -> float:
+        """Mean of a measure over the seeds, or its value with one; NaN where there is none."""
         one = self.entries[entry]
         data = one["learners"].get(learner)
         if data is None or learner in one["failures"]:
             return float("nan")
-        return float(np.mean(np.array(data["scores"][one["measures"].index(metric)], float)))
+        values = np.array(data["scores"][one["measures"].index(metric)], float)
+        # One value stands for all seeds.
+        return float(values.mean() if seed is None or len(values) == 1 else values[seed])
 
     def competing(self, entry: str) -> list[str]:
         """Learners with an interval to the naive guesses."""
         return [n for n, one in self.entries[entry]["learners"].items() if "gain" in one]
 
-    def best(self, entry: str, among: Iterable[str] | None = None) -> str:
-        """The learner with the highest accuracy."""
+    def best(self, entry: str, among: Iterable[str] | None = None, seed: int | None = None) -> str:
+        """The learner with the highest accuracy, by the mean over the seeds or by one."""
         return max(
-            self.competing(entry) if among is None else among, key=lambda n: self.score(entry, n)
+            self.competing(entry) if among is None else among,
+            key=lambda n: self.score(entry, n, seed=seed),
         )
 
     def beat(self, entry: str, what: str = "gain_is") -> list[str]:
@@ -211,11 +221,25 @@ def about_guesses(field: Field) -> Iterable[str]:
     more = [name for name in alone if name not in ever]
     guesses = [field.entries[name]["best_guess"] for name in alone]
     seasonal = sum(guess in field.seasonal for guess in guesses)
+    worse = [
+        e
+        for e in alone
+        if all(
+            field.entries[e]["learners"][n]["gain_is"] == -1
+            for n in field.untold(field.competing(e))
+        )
+    ]
     yield (
         f"**On {len(alone)} of {len(real)} real streams no learner by itself is certainly better "
         f"than the best naive guess**{f' ({listing(alone)})' if alone else ''}; on "
         f"{guesses.count('persistent')} of them that guess is the last label"
         + (f", and on {seasonal} a seasonal one." if seasonal else ".")
+        + (
+            f" On {len(worse)} of them every learner by itself is certainly *worse* than it "
+            f"({listing(worse)})."
+            if worse
+            else ""
+        )
     )
     gains = {
         e: [
@@ -231,12 +255,16 @@ def about_guesses(field: Field) -> Iterable[str]:
     gained = sum(difference > 0 for difference in pairs)
     yield (
         f"**Told the last label, learners beat it on {len(more)} more**"
-        f"{f' ({listing(more)})' if more else ''}; on {len(ever)} of {len(real)} nothing does."
+        f"{f' ({listing(more)})' if more else ''}; on {len(ever)} of {len(real)} none of the "
+        f"{len(field.ranked_learners)} does."
         + (
-            f" {gained} of {len(pairs)} pairs of a learner and a stream gain by it, "
-            f"{points(float(np.mean(pairs)))} points in the mean over all pairs"
+            f" {gained} of {len(pairs)} pairs of a stream and a learner with its twin that is told "
+            f"({listing(field.pairs().values())}) score higher by it, "
+            f"{points(float(np.median(pairs)))} points in the median and "
+            f"{points(float(np.mean(pairs)))} in the mean, from {points(min(pairs))} to "
+            f"{points(max(pairs))}"
             + (
-                f" ({points(float(np.mean(others)))} without `{most}`, which gives most)."
+                f" (mean {points(float(np.mean(others)))} without `{most}`, which gives most)."
                 if others
                 else "."
             )
@@ -246,13 +274,19 @@ def about_guesses(field: Field) -> Iterable[str]:
     )
 
 
+def best_five(ranking: Sequence[str], ranks: Mapping[str, float]) -> list[str]:
+    """The five best average ranks, and those that are equal to the last of them."""
+    worst = ranks[ranking[:5][-1]]
+    return [f"`{name}` {ranks[name]:.1f}" for name in ranking if ranks[name] <= worst + 1e-9]
+
+
 def about_ranks(field: Field) -> Iterable[str]:
     """Who is best over the streams."""
     found = field.ranks(field.real)
     if found is None:
         return
     ranks = dict(zip(found.names, found.average_ranks.tolist(), strict=True))
-    top = [f"`{name}` {ranks[name]:.1f}" for name in found.ranking[:5]]
+    top = best_five(found.ranking, ranks)
     first = found.ranking[0]
     same = [n for n in found.ranking if ranks[n] - ranks[first] < found.critical_difference][1:]
     yield (
@@ -267,9 +301,10 @@ def about_certificates(field: Field) -> Iterable[str]:
     """Who may be the best over these streams."""
     for kind, board in field.record["leaderboards"].items():
         yield (
-            f"**Certified on the {len(board['streams'])} {kind} streams** (of these alone, at "
-            f"95 %): {len(board['possible'])} of {len(board['mean_losses'])} learners may be the "
-            f"best by mean accuracy: {listing(board['possible'])}." + without_words(board)
+            f"**Certified on the {len(board['streams'])} {kind} streams** (of these alone, and "
+            f"of first seeds where no seed changes the rows, at 95 %): {len(board['possible'])} of "
+            f"{len(board['mean_losses'])} learners may be the best by mean accuracy: "
+            f"{listing(board['possible'])}." + without_words(board)
         )
 
 
@@ -278,7 +313,7 @@ def without_words(board: Mapping[str, Any]) -> str:
     if not (one := board.get("without")):
         return ""
     return (
-        f" Without `{one['stream']}`, on which their accuracies differ most, "
+        f" Without `{one['stream']}`, on which the {len(board['mean_losses'])} differ most, "
         f"{len(one['possible'])} may be: {listing(one['possible'])}."
     )
 
@@ -292,12 +327,26 @@ def about_costs(field: Field) -> Iterable[str]:
     words = []
     for name in names:
         mean = np.mean([field.score(e, name) for e in field.real])
-        micros = field.cost_of(name, "microseconds", field.real)
+        time = field.cost_of(name, "microseconds", field.real)
         size = field.cost_of(name, "megabytes", field.real)
-        words.append(f"`{name}` {percent(mean)} % for {cost(micros)} µs and {cost(size)} MB")
+        words.append(f"`{name}` {percent(mean)} % for {cost(time)} µs and {cost(size)} MB")
+    everywhere = [
+        n for n in field.ranked_learners if all(n in field.competing(e) for e in field.real)
+    ]
+    means = {n: float(np.mean([field.score(e, n) for e in field.real])) for n in everywhere}
+    micros = {n: field.cost_of(n, "microseconds", field.real) or 0.0 for n in everywhere}
+    best = max(means, key=lambda n: means[n])
+    near = min((n for n in means if means[n] > means[best] - 0.01), key=lambda n: micros[n])
     yield (
         "**What points cost**, as the mean accuracy over the real streams and the median time per "
-        f"row and size: {'; '.join(words)}."
+        f"row and size: {'; '.join(words)}. More time does not buy more points: the best mean is "
+        f"that of `{best}` ({percent(means[best])} % for {cost(micros[best])} µs)"
+        + (
+            f", and within one point of it is `{near}` ({percent(means[near])} % for "
+            f"{cost(micros[near])} µs)."
+            if near != best
+            else "."
+        )
     )
     tree, forest = field.first("tree"), field.first("forest")
     if tree in names and forest in names:
@@ -309,12 +358,13 @@ def about_costs(field: Field) -> Iterable[str]:
         ]
         yield (
             f"A forest costs {np.median(ratios):.0f} times as much as a tree, in the median of "
-            "the ratios by stream, for "
-            f"{points(float(np.mean(gains)))} points in the mean: more on "
+            f"the ratios by stream ({cost(min(ratios))} to {cost(max(ratios))}), for "
+            f"{points(float(np.median(gains)))} points in the median and "
+            f"{points(float(np.mean(gains)))} in the mean: more on "
             f"{sum(g > 0 for g in gains)} of {len(gains)} streams, from "
-            f"{points(min(gains))} to {points(max(gains))}. (Times by the clock, on one of two "
-            "cores; tests ran on the other, and all learners took turns."
-            f"{few_words(field, forest)})"
+            f"{points(min(gains))} to {points(max(gains))}. Take the ratio as a rough size: times "
+            "are by the clock, on one of two cores; tests ran on the other, and all learners took "
+            f"turns.{few_words(field, forest)}"
         )
 
 
@@ -329,7 +379,8 @@ def few_words(field: Field, learner: str) -> str:
         return ""
     return (
         " With later seeds, where only learners with chance take turns, a forest takes "
-        f"{100 * median(shares):.0f} % of that time in the median: what else is run matters."
+        f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of that time "
+        f"({100 * median(shares):.0f} % in the median)."
     )
 
 
@@ -338,7 +389,7 @@ def about_refits(field: Field) -> Iterable[str]:
     refits = field.of_family("refitted")
     if not refits or not field.real:
         return
-    wins, online = [], []
+    wins, online, by_first = [], [], 0
     for name in field.real:
         alone = field.untold(field.competing(name))
         there = [n for n in alone if n in refits]
@@ -348,6 +399,7 @@ def about_refits(field: Field) -> Iterable[str]:
                 name, field.best(name, others)
             )
             online.append(margin)
+            by_first += field.best(name, alone, 0) in refits
             if margin > 0:
                 wins.append(f"`{name}` ({points(margin, 2)})")
     if not online:
@@ -356,7 +408,7 @@ def about_refits(field: Field) -> Iterable[str]:
         f"**Boosting that is refitted on the newest rows** ({listing(refits)}) is ahead of every "
         f"learner that learns row by row on {len(wins)} of {len(online)} real streams"
         f"{': ' + ', '.join(wins) if wins else ''} (points of accuracy; none told the last label"
-        f"{'; so small a lead may be chance' if 0 < max(online) < 0.005 else ''})."
+        f"; by the first seed alone, on {by_first})."
         + (f" Elsewhere it is behind by up to {percent(-min(online))}." if min(online) < 0 else "")
     )
 
@@ -387,8 +439,10 @@ def about_delays(field: Field) -> Iterable[str]:
                 f"on {kept}; the rank correlation of the two orders "
                 f"(Kendall's tau) is {signed(np.nanmedian(taus))} in the median and "
                 f"{signed(np.nanmin(taus))} at least. The median learner loses {lost} points of "
-                f"accuracy at arrival, and the last known label {lost_by_last} (medians over the "
-                "streams)."
+                f"accuracy at arrival in the median of the streams ({percent(min(losses))} to "
+                f"{percent(max(losses))}), and the last known label {lost_by_last} "
+                f"({percent(min(last))} to {percent(max(last))}; below 0: it gains, because the "
+                "delay is a season)."
             )
 
 
@@ -407,8 +461,8 @@ def about_late_ranks(field: Field) -> Iterable[str]:
     before, after = (
         dict(zip(one.names, one.average_ranks.tolist(), strict=True)) for one in (now, late)
     )
-    top = [f"`{name}` {after[name]:.1f}" for name in late.ranking[:5]]
-    told = [name for name in after if name in before and field.learners[name]["told"]]
+    top = best_five(late.ranking, after)
+    told = [name for name in field.pairs().values() if name in before and name in after]
     near = after[late.ranking[0]] + late.critical_difference
     apart = sum(rank > near for rank in after.values())
     yield (
@@ -418,7 +472,7 @@ def about_late_ranks(field: Field) -> Iterable[str]:
         f"{late.critical_difference:.1f}, by which {apart or 'no'} other "
         f"{'learners' if apart > 1 else 'learner'} can be told from the first."
         + (
-            f" On these streams, those told the last label have a mean rank of "
+            f" On these streams, the {len(told)} told the last label have a mean rank of "
             f"{np.mean([before[name] for name in told]):.1f} with labels at once and of "
             f"{np.mean([after[name] for name in told]):.1f} with late ones."
             if told
@@ -580,36 +634,47 @@ def other_rows(field: Field) -> Iterable[str]:
         if field.entries[e]["learners"][n]["gain_is"]
         != field.entries[e]["learners"][n]["gain_later_is"]
     ]
+    turned = [
+        (e, n) for e, n in changed if (n in field.beat(e)) != (n in field.beat(e, "gain_later_is"))
+    ]
     n_all = sum(len(field.competing(e)) for e in real)
     alone = [e for e in real if not field.untold(field.beat(e, "gain_later_is"))]
     yield (
         "**The warm-up.** Without the first fifth of the rows of each stream, "
         f"{len(alone)} of {len(real)} streams are those on which no learner by itself is certainly "
-        f"better than the naive guesses, and {len(changed)} of {n_all} verdicts on a learner and a "
-        "stream are others (fewer rows also tell less)."
+        f"better than the naive guesses, and {len(turned)} of {n_all} verdicts on a learner and a "
+        f"stream (better, or not) are others; {len(changed)}, where *certainly worse* is a verdict "
+        "of its own (fewer rows also tell less)."
     )
 
 
 def other_seeds(field: Field) -> Iterable[str]:
-    """Spread over seeds, and the lead of the best."""
-    spreads, leads = [], []
+    """Spread over seeds, and whether another seed has another best learner."""
+    chance = {
+        name
+        for one in field.entries.values()
+        if not one["generated"]
+        for name, data in one["learners"].items()
+        if any(len(values) > 1 for values in data["scores"])
+    }
+    spreads, other = [], []
     for entry in field.real:
-        one = field.entries[entry]
-        for name in field.competing(entry):
-            values = one["learners"][name]["scores"][one["measures"].index("accuracy")]
-            if len(values) > 1:
-                spreads.append(max(values) - min(values))
-        scores = sorted(field.score(entry, n) for n in field.competing(entry))
-        if len(scores) > 1:
-            leads.append(scores[-1] - scores[-2])
-    if spreads and leads:
-        close = sum(lead < np.median(spreads) for lead in leads)
+        n_seeds = len(field.entries[entry]["commands"])
+        names = field.competing(entry)
+        if n_seeds < 2 or not names:
+            continue
+        for name in chance & {*names}:
+            values = [field.score(entry, name, seed=k) for k in range(n_seeds)]
+            spreads.append(max(values) - min(values))
+        if len({field.best(entry, names, k) for k in range(n_seeds)}) > 1:
+            other.append(entry)
+    if spreads:
         yield (
-            "**Seeds.** Scores of one learner with several seeds on the same rows lie "
-            f"{percent(median(spreads), 2)} points apart in the median and at most "
-            f"{percent(max(spreads), 2)}. On {close} of {len(leads)} real streams the lead of the "
-            "best learner over the second is smaller than that median: who is first there may be "
-            "chance."
+            "**Seeds.** The highest and the lowest of three seeds of one learner with chance lie "
+            f"{percent(median(spreads), 2)} points apart in the median, on the same rows of a "
+            f"real stream with labels at once, and at most {percent(max(spreads), 2)}. On "
+            f"{len(other)} of {len(field.real)} real streams another seed has another best learner"
+            f"{f' ({listing(other)})' if other else ''}."
         )
 
 
@@ -638,14 +703,18 @@ def other_measures(field: Field) -> Iterable[str]:
 
 
 def rare_words(field: Field, measures: Mapping[str, str]) -> str:
-    """The best average precision where positives are rare, and that of the majority class."""
+    """The best average precision where positives are rare, and that of the best naive guess."""
     words = []
     for entry, metric in measures.items():
         if metric:
             values = {n: field.score(entry, n, metric) for n in field.competing(entry)}
             best = max(values, key=lambda n: np.nan_to_num(values[n], nan=-1))
-            guess = field.score(entry, "majority", metric)
-            words.append(f"`{entry}` {values[best]:.3f} by `{best}`, the majority {guess:.3f}")
+            guesses = {n: field.score(entry, n, metric) for n in field.guesses}
+            guess = max(guesses, key=lambda n: np.nan_to_num(guesses[n], nan=-1))
+            words.append(
+                f"`{entry}` {values[best]:.3f} by `{best}`, the best guess (`{guess}`) "
+                f"{guesses[guess]:.3f}"
+            )
     return f"There, accuracy says little; average precision: {'; '.join(words)}."
 
 
@@ -763,8 +832,8 @@ When to use it: before you choose a learner for a stream, or believe that one wo
 learners and {n_guesses} naive guesses ({guesses}) on {n_real} real and {n_generated} generated
 streams, in one protocol: every row is predicted, then used for training.{seasons} The page and its
 pictures are made of `docs/field.json` alone, by `python -m benchmarks.field_page`, and every figure
-in a sentence is computed from it, but for the figures in print and what is beside them. The record
-is that of `skstream bench field --out results` and `python -m benchmarks.field results`;
+in a sentence is computed from it, but for settings and the figures in print with their reasons. The
+record is that of `skstream bench field --out results` and `python -m benchmarks.field results`;
 `make field` does all of it.
 
 Here a learner is *better than the naive guesses* if it certainly is: its accuracy beats each of
@@ -834,7 +903,8 @@ def page(record: Mapping[str, Any]) -> str:
         "Average ranks say nothing about the size of a difference; naive guesses, seasonal ones "
         "too, and a learner that failed or was not run on some stream have none. µs per row and MB "
         "are medians over the streams; what "
-        "learners share, such as a scaler, is timed with the first of them.",
+        "learners share, such as a scaler, is timed with the first of them. Gains and verdicts of "
+        "learners with chance are of the first seed, ranks of the means.",
         table_of_learners(field),
         failure_words(field),
         *(
