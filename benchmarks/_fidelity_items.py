@@ -232,6 +232,7 @@ GAMA = Paper(
             "shape",
             CURVES + ", and does not name the detector (here DDM)",
             ("gama_comparison",),
+            stand_in="the paper does not name the detector: here DDM",
         ),
         Item(
             "Figure 8",

@@ -67,8 +67,8 @@ we would like to ask the authors: [a note](fidelity_note.md).
   the paper's. **Not reproduced**: none of those that are counted is.
 - **holds**, **holds in part**, **does not hold**: what the paper says of a curve, asked of our
   figures as questions that are answered by yes or no: all yes, some, or none. The questions stand
-  with the figures. Such shapes may rest on one seed or on a stand-in for the paper's learner or
-  stream; then the last column says so.
+  with the figures. Such shapes may rest on one seed, or on a stand-in for the paper's learner or
+  stream: the last column says so where one holds, the page of the figures for all.
 - "In part" can be nearly all or hardly any: the share beside it says how many of the figures agree,
   in how many rows all questions are answered with yes, or, where there is one row, how many
   questions.
