@@ -480,7 +480,7 @@ HEAD = (
 )
 NOT_TRIED = "; whether that is why was not tried"
 REPEATING = HEAD + "; with the same rows in an order in which labels repeat as often, "
-LOW = "at most .15, but mostly below the shares in print"
+LOW = "each share is at most .15, but below the one in print"
 #: Why a sentence does not hold: by paper, item, and the beginning of the line; the longest counts.
 REASONS = {
     ("gama", "Figure 6", "SEA (seed"): "M crosses the threshold a few times at first",

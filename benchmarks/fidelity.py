@@ -344,6 +344,8 @@ def details(
     lines += [f"{state(item, rows)[0].upper()}{state(item, rows)[1:]}."]
     if item.why:
         lines += [f"{item.why[0].upper()}{item.why[1:]}."]
+    if item.stand_in:
+        lines += [f"It rests on this: {item.stand_in}."]
     for key in item.runs:
         if key in record:
             run = record[key]

@@ -271,6 +271,15 @@ def test_struck_figures_are_not_called_far() -> None:
     assert "1012 (6 of 10 seeds missed)" in line
 
 
+def test_shares_below_those_in_print_are_all_below() -> None:
+    cells = [
+        row
+        for row in OF_PAPER["bifet"]
+        if row.item == "Table 2" and row.column.startswith("same") and row.line[:3] != "mcn"
+    ]
+    assert len(cells) == 12 and all(row.ours < row.theirs for row in cells)
+
+
 def test_mcnemar_is_counted_against_what_is_printed() -> None:
     rows = list(OF_PAPER["bifet"])
     row = next(r for r in rows if (r.item, r.line) == ("Table 3", "the same algorithm"))
