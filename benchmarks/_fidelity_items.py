@@ -65,7 +65,9 @@ class Item:
     left_out : tuple of (str, str)
         Lines or columns whose figures are not counted, and why.
     readings : tuple of str
-        Beginnings of the lines of two readings of one setting; the one that fits is counted.
+        Beginnings of the lines of two readings of one setting; the farther one stands beside.
+    stand_in : str
+        What a shape rests on that is not the paper's; the page of verdicts says it where it holds.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Item:
     picture: tuple[str, str, str] | None = None
     left_out: tuple[tuple[str, str], ...] = ()
     readings: tuple[str, ...] = ()
+    stand_in: str = ""
 
     @property
     def allowed(self) -> str:
@@ -195,7 +198,7 @@ GAMA = Paper(
             why="the text prints the two Bayes errors; the curves have no figures. Waveform's is "
             "an integral here, 13.29 %, .71 points below the figure in print",
             runs=("gama_estimates",),
-            tolerance=1.0,
+            tolerance=0.15,
             unit="points",
         ),
         Item(
@@ -204,6 +207,8 @@ GAMA = Paper(
             "shape",
             "neither the data nor the networks are described; here the demand of Electricity",
             ("gama_comparison",),
+            stand_in="neither the paper's data nor its networks: the demand of Electricity, one "
+            "seed",
         ),
         Item(
             "Figure 5",
@@ -211,6 +216,8 @@ GAMA = Paper(
             "shape",
             "neither the data nor the networks are described; here the demand of Electricity",
             ("gama_comparison",),
+            stand_in="neither the paper's data nor its networks: the demand of Electricity, one "
+            "seed",
         ),
         Item(
             "Figure 6",
@@ -225,6 +232,7 @@ GAMA = Paper(
             "shape",
             CURVES + ", and does not name the detector (here DDM)",
             ("gama_comparison",),
+            stand_in="the paper does not name the detector: here DDM",
         ),
         Item(
             "Figure 8",
@@ -359,6 +367,7 @@ CERVANTES = Paper(
     ),
 )
 
+ONE_SEED = "what is drawn (shuffles, ARF, LB) has one seed"
 ZLIOBAITE = Paper(
     "Žliobaitė, Bifet, Read, Pfahringer & Holmes (2015)",
     "*Evaluation methods and decision theory for classification of streaming data with temporal "
@@ -397,6 +406,7 @@ ZLIOBAITE = Paper(
             CURVES + "; Covertype is its first 20,000 rows, the adaptive tree is River's, an "
             "adaptive random forest is added",
             ("temporal", "label_orders"),
+            stand_in=ONE_SEED,
             digits=3,
         ),
         Item(
@@ -405,6 +415,7 @@ ZLIOBAITE = Paper(
             "shape",
             CURVES + "; streams and learners as for Figure 2",
             ("temporal", "label_orders"),
+            stand_in=ONE_SEED,
             digits=3,
         ),
         Item(
@@ -413,6 +424,7 @@ ZLIOBAITE = Paper(
             "shape",
             CURVES + "; leveraging bagging of ten Hoeffding trees, without output codes",
             ("temporal",),
+            stand_in=ONE_SEED,
             digits=3,
         ),
         Item(
@@ -429,15 +441,24 @@ ZLIOBAITE = Paper(
             "shape",
             CURVES + "; streams and learners as for Figure 2",
             ("temporal", "label_orders"),
+            stand_in=ONE_SEED,
             digits=3,
         ),
         Item(
             "Figure 7",
             "accuracy of naive Bayes that is replaced at random",
             "shape",
-            CURVES + "; Covertype is its first 20,000 rows",
+            CURVES
+            + "; Covertype is its first 20,000 rows. The paper's Electricity has five inputs "
+            "after the leak is taken out; rows with all eight are shown and not counted: within "
+            "classes, with all eight, forgetting gains nothing",
             ("random_alarms",),
+            stand_in="what is drawn has one seed",
             digits=3,
+            left_out=tuple(
+                (f"Electricity, {order}", "all eight inputs")
+                for order in ("as it is", "within classes", "fully shuffled")
+            ),
         ),
     ),
     slips=(
@@ -455,6 +476,12 @@ ZLIOBAITE = Paper(
 
 STAND_INS = "learners are ours, the adaptive Hoeffding tree (HAT) is River's, the paper's are MOA's"
 
+BY_BIN = STAND_INS + "; the forest is drawn by one seed"
+FIRST_LABELS = (
+    "our learners are judged on the rows after the first labels (Hyperplane 150 of 250, LED 19,000 "
+    "of 20,000, Agrawal 9,000 of 10,000), NC and MC on all"
+)
+
 GRZENDA = Paper(
     "Grzenda, Gomes & Bifet (2020)",
     "*Delayed labelling evaluation for data streams*, Data Mining and Knowledge Discovery 34, "
@@ -467,8 +494,12 @@ GRZENDA = Paper(
             "accuracy of first, late and last predictions; six streams, seven learners",
             why=STAND_INS + ". Airlines was not at hand; of Covertype the features end at row "
             "20,000 (the naive guesses have all 24,500 labels); parameters of Hyperplane, LED and "
-            "Agrawal are not all given. Agrawal's delay is given twice: the one that fits is "
-            "counted, the other appears beside it",
+            "Agrawal are not all given (note 4), and "
+            + FIRST_LABELS
+            + ". Agrawal's delay is given "
+            "twice, and no figure of it is counted: the reading of 1,000 rows is nearer (mean gain "
+            "of five learners 9.2 points, with 500 rows 4.4, in print 7.1), but the forest alone "
+            "is nearer with 500",
             runs=("delayed", "delayed_agrawal"),
             tolerance=2.0,
             unit="points",
@@ -479,8 +510,9 @@ GRZENDA = Paper(
             "Figure 3",
             "accuracy by bin on Hyperplane",
             "shape",
-            CURVES + "; the figures of three bins are in Table 1",
+            CURVES + "; the figures of three bins are in Table 1. Besides, " + FIRST_LABELS,
             ("delayed",),
+            stand_in=BY_BIN,
         ),
         Item("Figure 4", "accuracy by bin on Airlines", "absent", AIRLINES),
         Item(
@@ -489,6 +521,7 @@ GRZENDA = Paper(
             "shape",
             CURVES + "; the figures of three bins are in Table 1",
             ("delayed",),
+            stand_in=BY_BIN,
         ),
         Item(
             "Figure 6",
@@ -501,22 +534,30 @@ GRZENDA = Paper(
             "Figure 7",
             "accuracy by bin on Covertype",
             "shape",
-            CURVES + "; the figures of three bins are in Table 1",
+            CURVES + "; the figures of three bins are in Table 1, but NC and MC are here over the "
+            "rows of the learners",
             ("delayed",),
+            stand_in="the features end at row 20,000; the forest is drawn by one seed; NC and MC "
+            "are over the rows of the learners, not those of Table 1",
         ),
         Item(
             "Figure 8",
             "accuracy by bin on LED",
             "shape",
-            CURVES + "; the figures of three bins are in Table 1",
+            CURVES + "; the figures of three bins are in Table 1. Besides, " + FIRST_LABELS,
             ("delayed",),
+            stand_in=BY_BIN,
         ),
         Item(
             "Figure 9",
             "accuracy by bin on Agrawal",
             "shape",
-            CURVES + "; the figures of three bins are in Table 1",
+            CURVES + "; the figures of three bins are in Table 1, whose mean gain is nearer with "
+            "labels after 1,000 rows: the tree is not judged by the other reading, with which "
+            "first predictions of our forest and of HAT are above it. Besides, " + FIRST_LABELS,
             ("delayed", "delayed_agrawal"),
+            stand_in=BY_BIN,
+            left_out=(("Agrawal, labels after 500 rows", "the reading that is farther away"),),
         ),
         Item(
             "Figure 10",
@@ -558,11 +599,13 @@ GRZENDA = Paper(
             "shape",
             CURVES + "; trees and rules for numbers are River's, ORTO is not here",
             ("delayed",),
+            stand_in="trees and rules for numbers are River's, not MOA's; the sentence is of the "
+            "mean alone",
         ),
     ),
     slips=(
         "Agrawal's labels come after 1,000 rows in section 5.1 and after 500 in section 5.2.6. "
-        "Table 1 fits the 1,000 (Figure 9).",
+        "The gains of Table 1 are nearer to those with 1,000, but for the forest's (Figure 9).",
         "Section 5.1: function 1 of Agrawal is printed as age < 40 ∨ age ≤ 65, which is true of "
         "all up to 65; the generator has age < 40 ∨ age ≥ 60.",
         "Section 5.1: Covertype has 581,012 rows; 581,383 are printed.",
@@ -643,6 +686,7 @@ BIFET = Paper(
             "shape",
             CURVES + ", and does not name the stream (here SEA with three drifts)",
             ("bifet_million",),
+            stand_in="what is drawn has one seed",
             digits=4,
             picture=BIFET_HOLDOUT,
         ),

@@ -11,7 +11,7 @@ where the rule finds that it does not, or in part.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from benchmarks._fidelity import Row
@@ -96,11 +96,10 @@ def crosses_and_falls(found: Found, line: str) -> list[bool]:
 
 
 def soon(found: Found) -> list[bool]:
-    """The alarm comes within 2,000 rows of the change, and none before."""
+    """The alarm comes within 2,000 rows of the change; and none before."""
     return [
-        "none" not in found.text
-        and found.numbers[0] - 15_000 <= 2000
-        and found.before("before the change") == 0
+        "none" not in found.text and found.numbers[0] - 15_000 <= 2000,
+        found.before("before the change") == 0,
     ]
 
 
@@ -387,8 +386,13 @@ def overestimates(found: Found) -> list[bool]:
 
 
 def keeps_its_level(found: Found) -> list[bool]:
-    """With each strategy the share is at most .15."""
-    return [share <= 0.15 for share, *_ in shares(found).values()]
+    """With each strategy the share is at most .15; at least .05; its interval holds .10."""
+    of = shares(found).values()
+    return [
+        max(share for share, *_ in of) <= 0.15,
+        min(share for share, *_ in of) >= 0.05,
+        all(low <= 0.10 <= high for _, low, high in of),
+    ]
 
 
 def cross_then_bootstrap(found: Found) -> list[bool]:
@@ -474,63 +478,102 @@ HEAD = (
     "here the first 20,000 rows, whose labels repeat less (P(T) .643) than those of the whole "
     "stream (.951, Table 3); the other features are not at hand"
 )
+NOT_TRIED = "; whether that is why was not tried"
 REPEATING = HEAD + "; with the same rows in an order in which labels repeat as often, "
+LOW = "each share is at most .15, but below the one in print"
 #: Why a sentence does not hold: by paper, item, and the beginning of the line; the longest counts.
 REASONS = {
     ("gama", "Figure 6", "SEA (seed"): "M crosses the threshold a few times at first",
     ("gama", "Figure 8", "first alarm after row 15,000, error over cumulative"): "the mean over "
     "all rows dilutes the change, with other settings, too (tried)",
-    ("gama", "Figure 9", "all rows"): "on LED the alarm comes 36,000 rows late (Table 2): a stream "
+    (
+        "gama",
+        "Figure 9",
+        "all rows",
+    ): "the counts are of NBa; with MC all runs miss the change on all "
+    "four (Table 2). On LED the alarm of NBa comes 36,000 rows late: a stream "
     "that ends before, as the paper's may, misses it. On Waveform our tree relearns, its error "
     "over all rows hardly rises (picture), and all runs miss it",
-    ("cervantes", "Figure 2", "NSGR, NB"): "the mean over the stream is that of the paper's "
-    "Table 3 (49.61 %), so the figure can hardly be another",
+    ("cervantes", "Figure 2", "NSGR, NB"): "the mean agrees with Table 3 (49.61 %), the described "
+    "course does not; we see no other reading of the parameters, which does not prove that there "
+    "is none",
     ("cervantes", "Figure 2", "NSPC-A, NB"): "at row 7,500 the error is nearly back",
-    ("zliobaite", "Figure 2", "Covertype, head"): REPEATING + "it holds (tried)",
+    ("zliobaite", "Figure 2", "Covertype, head"): REPEATING
+    + "it holds for the four models that were tried (not HAT, LB)",
     ("zliobaite", "Figure 3", "Covertype, head"): REPEATING
-    + "three of four models gain much by both (tried)",
-    ("zliobaite", "Figure 3", "KDD99, DDM"): "alone it is as good as the persistent guess, and "
-    "there is nothing to gain",
+    + "three of the four models that were tried (not HAT, LB) gain much by both",
+    ("zliobaite", "Figure 3", "KDD99, DDM"): "alone it is slightly worse than the persistent "
+    "guess (kappa_temporal −.045, Figure 2), and neither adds as much as .001",
     ("zliobaite", "Figure 3", "KDD99"): "one of the two gains",
     ("zliobaite", "Figure 3", "Ozone"): "one of the two changes",
     ("zliobaite", "Figure 4", "Covertype, head"): HEAD,
-    ("zliobaite", "Figure 4", "KDD99"): "in {n[2]} % of the windows or fewer",
-    ("zliobaite", "Figure 6", "Electricity, NB"): "naive Bayes takes the labels for independent, "
-    "and further ones cost accuracy; as one value for all of them they cost next to nothing "
-    "(tried)",
+    ("zliobaite", "Figure 4", "KDD99"): "above 0 in {most} % of the windows or fewer",
+    ("zliobaite", "Figure 6", "Electricity, NB"): "naive Bayes takes the labels for independent. "
+    "Here, and with normal densities, each further one costs accuracy; counted, a second gains "
+    ".009 and a third costs .007; as one value for all of them they cost next to nothing (tried)",
     ("zliobaite", "Figure 6", "Electricity, DDM"): "as for NB, which it replaces",
     ("zliobaite", "Figure 6", "Electricity, HT"): "a second label changes nothing",
     ("zliobaite", "Figure 6", "Electricity, ARF"): "a second label changes next to nothing",
     ("zliobaite", "Figure 6", "Covertype, head, ARF"): "a second label changes next to nothing",
     ("zliobaite", "Figure 6", "Covertype, head, NB"): "a third label helps, too",
-    ("zliobaite", "Figure 7", "Electricity, within classes"): "it does with the five inputs that "
-    "the paper's stream has after the leak is taken out (next rows): with all eight, forgetting "
-    "gains nothing",
     ("zliobaite", "Figure 7", "Covertype, as it is"): "it rises up to p = .01 and falls beyond; "
-    + HEAD,
-    ("zliobaite", "Figure 7", "Covertype, within classes"): HEAD,
+    + HEAD
+    + NOT_TRIED,
+    ("zliobaite", "Figure 7", "Covertype, within classes"): HEAD + NOT_TRIED,
     ("grzenda", "Figure 3", "Hyperplane"): "from b = 45 to the last prediction HAT and ARF stand "
     "still; NC gains 1.6 points in all, 4 of 250 rows. The learners are asked about 150, of which "
     "one is .7 points: such steps may be chance",
     ("grzenda", "Figure 8", "LED"): "from b = 45 to the last prediction kNN falls by .1 points, 28 "
     "of 19,000 rows, which may be chance",
     ("grzenda", "Figure 10", "Agrawal"): "not at all checkpoints",
-    ("grzenda", "Figure 9", "Agrawal, labels after 500"): "first predictions of our forest and of "
-    "HAT are above the tree; those of the paper's are below it",
-    ("grzenda", "Figure 9", "Agrawal, gain"): "Table 1 fits the 1,000 rows of section 5.1",
+    ("grzenda", "Figure 9", "Agrawal, gain"): "the gains of Table 1 are nearer to those with the "
+    "1,000 rows of section 5.1; with the forest, too (9.2, 4.4 and 7.1 points), but the forest "
+    "alone is nearer with 500",
     ("grzenda", "Figure 12", "periodic answers"): "Electricity in place of Airlines, which is "
     "not at hand",
     ("bifet", "Table 2", "mcnemar"): "more often than the other tests, but less often than in "
     "print; here 8,000 rows, there whole streams",
+    ("bifet", "Table 2", "sign"): LOW,
+    ("bifet", "Table 2", "wilcoxon, prequential, the same"): LOW,
+    ("bifet", "Table 2", "wilcoxon, not prequential, the same"): LOW,
     ("bifet", "Table 2", "wilcoxon"): "all three find it in all repetitions, which does not tell "
     "them apart",
-    ("bifet", "Table 3", "the same"): "not on one stream, with nine repetitions",
+    ("bifet", "Table 3", "the same"): "both tests in two of nine runs on SEA(50), in none on "
+    "SEA(50000)",
     ("bifet", "Table 4", "q="): "found on SEA, too",
     ("bifet", "Figure 2", "tree"): "below 0 at {n[9]} % of the checkpoints alone",
     ("bifet", "Figure 4", "SEA"): "the window of 10,000 is nearer to holdout than ADWIN: the "
     "concept of the stream used here changes three times in a million rows, a long window is late "
-    "only there, and while the tree slowly recovers ADWIN keeps losses of long ago (picture)",
+    "only there",
 }
+
+
+def mcnemar_by_stream(rows: list[Row]) -> str:
+    """On how many streams McNemar's test of Table 3 rejects more often than Wilcoxon's of Table 4.
+
+    Both of the same algorithm, over all kinds of folds, as they are printed: McNemar's on other
+    rows than those of the training, Wilcoxon's prequential.
+    """
+    of: dict[str, dict[str, float]] = {"Table 3": {}, "Table 4": {}}
+    for row in rows:
+        if row.item in of and row.column.startswith("same") and isinstance(row.ours, float):
+            shares_of = of[row.item]
+            shares_of[row.line] = shares_of.get(row.line, 0) + row.ours
+    gaps = {line: share - of["Table 4"][line] for line, share in of["Table 3"].items()}
+    more = sum(gap > 1e-9 for gap in gaps.values())
+    equal = [line for line, gap in gaps.items() if abs(gap) <= 1e-9]
+    text = f"more often than Wilcoxon's (Table 4) on {more} of {len(gaps)} streams"
+    return text + f"; as often on {' and '.join(equal)}" * bool(equal)
+
+
+#: Rows in words that are counted from other rows when the page is made, as those are printed.
+COUNTED = {("bifet", "Table 3", "the same algorithm"): mcnemar_by_stream}
+
+
+def recounted(row: Row, rows: list[Row]) -> Row:
+    """A row, counted again from the other rows of its paper where it sums them up."""
+    count = COUNTED.get((row.paper, row.item, row.line))
+    return row if count is None else replace(row, ours=count(rows))
 
 
 def answers(row: Row, rows: tuple[Row, ...] = ()) -> list[bool]:
@@ -564,7 +607,7 @@ def question(row: Row) -> tuple[str, str] | None:
 def reason(row: Row) -> str:
     """Why a sentence does not hold; the longest beginning of the line counts.
 
-    Where it has {n[2]}, the third figure of the row stands there.
+    Where it has {n[2]}, the third figure of the row stands there; for {most}, the greatest.
     """
     fits = [
         place
@@ -572,4 +615,5 @@ def reason(row: Row) -> str:
         if place[:2] == (row.paper, row.item) and row.line.startswith(place[2])
     ]
     text = REASONS[max(fits, key=lambda place: len(place[2]))] if fits else ""
-    return text.format(n=re.findall(NUMBER, str(row.ours)))
+    figures = re.findall(NUMBER, str(row.ours))
+    return text.format(n=figures, most=max(figures, key=number, default=""))

@@ -130,7 +130,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     Parameters
     ----------
     path : str or path-like
-        File written by the ``save`` method of a result or a study.
+        File written by the ``save`` method of a result or a study, or the folder that the option
+        ``--save`` of the command line made.
     max_bytes : int, default=None
         Most bytes of memory that the arrays of the file may take, as protection against small files
         made to fill the memory. None: one GiB, or a hundred times the size of the file if that is
@@ -167,8 +168,9 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     """
     if max_bytes is not None:
         check_count(max_bytes, "max_bytes", 1)
-    what = "a result or a study saved by skstream"
-    return load_npz(Path(path), what, _CLASSES, _check, max_bytes)
+    what, saved = "a result or a study saved by skstream", Path(path)
+    inside = saved / "result.npz"
+    return load_npz(inside if inside.is_file() else saved, what, _CLASSES, _check, max_bytes)
 
 
 def _check(found: Any) -> None:

@@ -217,6 +217,9 @@ class _Standing:
             verdict = f"but{tested.qualifier}{it} is shown to be worse than {against}"
         else:
             verdict = f"but{tested.qualifier}{it} is not shown to be better than {against}"
+        ahead_of_best = [name for name in self.naive if name in tested.better and name != guess]
+        if ahead_of_best:  # the test is of another loss than the measure
+            verdict += f"; by the same test, it is worse than the {NAIVE} {_names(ahead_of_best)}"
         return f"{ahead}, {self._shown(best)}, {verdict}."
 
     def distances(self) -> list[str]:

@@ -95,6 +95,8 @@ def row_loss(result: EvaluationResult, test: str, metric: str | Measure | None) 
             known = [name for name, one in result.measures.items() if one.row_loss in kinds]
             instead = f", or pass one that is: {known}" if known else ""
             over_folds = "; or compare it over folds ('wilcoxon', 'sign')"
+            if facts.needs == "scores" and "brier" in kinds:  # a ranking of probabilities
+                over_folds += ", or probabilities: result.rescore(['brier']).compare(...)"
             raise ValueError(
                 f"The test {test!r} compares {_LOSSES[kinds[0]].words}, and measure {metric!r} is "
                 f"not the mean of such losses. Leave out metric={instead}"

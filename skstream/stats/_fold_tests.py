@@ -235,6 +235,9 @@ class WilcoxonResult(SignificanceTest):
             if self.critical_value is not None
             else ""
         )
+        n = self.n_folds - self.n_zeros
+        if self.method == "exact" and 2.0 ** (1 - n) >= self.alpha:
+            critical = f"; {n} folds that differ are too few to reach alpha with any outcome"
         return [
             f"{self._answer()} on {plural(self.n_folds, 'fold')}: "
             f"W+ = {number(self.w_plus)}, W- = {number(self.w_minus)}, median difference "

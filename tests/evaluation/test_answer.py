@@ -242,3 +242,21 @@ def test_a_model_that_never_errs_is_not_behind_one_whose_kappa_is_defined() -> N
     assert answer(result).headline.startswith(said)
     assert "**0.0000**" not in result.to_markdown()
     assert "**1.0000**" in result.to_markdown()
+
+
+def test_a_naive_guess_that_the_tested_loss_prefers_is_in_the_headline():
+    rng = np.random.default_rng(0)
+    y = (rng.random(N_ROWS) < 0.06).astype(int)
+    predictions = {
+        "eager": np.where(y, 1, rng.random(N_ROWS) < 0.3),
+        "persistent": np.roll(y, 1),
+        "majority": np.zeros(N_ROWS, int),
+    }
+    predictions["persistent"][rng.random(N_ROWS) < 0.5] = 1
+    result = sk.score_predictions(y, predictions, metrics=["recall:1", "accuracy"])
+    result = replace(result, details=replace(result.details, baselines=("persistent", "majority")))
+    headline = answer(result).headline
+    assert headline.startswith(
+        "eager has the highest recall:1 of 3 models, 1.0000, and, by the 0/1"
+    )
+    assert headline.endswith("by the same test, it is worse than the naive guess majority.")

@@ -153,7 +153,8 @@ def test_ctrl_c_leaves_all_rows_done(evaluator):
 def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
     """With a clock that only the model moves, no piece takes long, whatever the chunks."""
     clock = [0.0]
-    monkeypatch.setattr("skstream.core.run.run.perf_counter", lambda: clock[0])
+    for name in ("perf_counter", "thread_time"):
+        monkeypatch.setattr(f"skstream.core.run.run.{name}", lambda: clock[0])
     ticks = []
 
     class Ticking(Looped):

@@ -94,7 +94,7 @@ def test_labels_that_are_numbers_or_truth_values():
         ("kappa", None, "It is a measure of classification"),
         ("f1:UP", None, "Unknown measure"),
         ("balanced_accuracy", None, "'arithmetic_accuracy' is a measure of classification"),
-        ("f1", CLASSES, r"Did you mean 'f1_macro'\?"),
+        ("f1", CLASSES, r"Did you mean 'f1_macro'\? Or name the class: 'f1:DOWN' or 'f1:UP'\."),
         ("Accuracy", CLASSES, "Did you mean 'accuracy'"),
         ("log_loss:3", CLASSES, r"'log_loss' takes nothing after a colon, but got '3'\."),
         ("cost", CLASSES, r"pass skstream.metrics.cost\(matrix\)"),

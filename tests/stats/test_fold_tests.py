@@ -172,3 +172,10 @@ def test_a_sum_of_no_ranks_is_printed_without_a_sign():
         for zero_method in ("wilcox", "pratt"):
             result = wilcoxon(a, b, zero_method=zero_method)
             assert "-0" not in f"{result!r} {result}".replace("-0.", ""), result
+
+
+@pytest.mark.parametrize("n_folds", [2, 5, 6, 9])
+def test_folds_that_are_too_few_for_any_outcome_are_said(n_folds):
+    found = str(wilcoxon(np.full(n_folds, 0.9), np.linspace(0.1, 0.8, n_folds)))
+    assert ("too few to reach alpha" in " ".join(found.split())) == (n_folds < 6)
+    assert found.startswith("No difference") == (n_folds < 6)

@@ -595,6 +595,9 @@ def _unknown(name: str, known: list[str], classes: Array | None) -> str:
     per_class = [] if classes is None else [f"{kind}:{classes[-1]}" for kind in OF_CLASS]
     other = OF_CLASSES if classes is None else REGRESSION
     hint = _hint(name, known, list(other), per_class)
+    if classes is not None and name in OF_CLASS:
+        named = " or ".join(f"'{name}:{label}'" for label in classes[:3].tolist())
+        hint += f" Or name the class: {named}."
     of_class = f", and for every class {', '.join(per_class)}" if per_class else ""
     return f"Unknown measure {name!r}.{hint} Known are {', '.join(known)}{of_class}."
 

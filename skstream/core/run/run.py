@@ -53,7 +53,7 @@ GROWTH = 8
 #: A step is at least so many times as long as what it takes to begin one.
 WORTH = 4
 #: A thread that works for a smaller share of the time waits for something.
-WAITS = 0.02
+WAITS = 0.002
 #: Weight of the steps before the last, when costs are estimated.
 FADING = 0.7
 #: Function that is called with the number of newly finished rows.
@@ -776,9 +776,8 @@ class Pace:
         if self._sums[0]:
             # A shorter step may take as long as those before, but not longer.
             rows = max(n_rows, self._sums[1] / self._sums[0])
-            expected = self._fixed + self._per_row * rows
-            if cost > 2 * expected > 0:  # all is slower than it was
-                self._sums[[2, 4]] *= cost / expected
+            if cost > 2 * (self._fixed + self._per_row * rows):
+                self._sums[:] = 0.0  # rows take longer than they did: what was is of no use
         new = [1.0, n_rows, cost, n_rows * n_rows, n_rows * cost]
         self._sums = FADING * self._sums + new
         n, x, y, xx, xy = self._sums.tolist()
