@@ -177,7 +177,7 @@ _MEASURES = (
     ),
 )
 _OUTPUT = (
-    ("--plot", "FILE", "plot of the first measure over the stream: .png, .svg, .pdf"),
+    ("--plot", "FILE", "plot of the first measure (of late labels: by bin): .png, .svg, .pdf"),
     ("--report", "FILE", "HTML page with the result, for readers without Python"),
     ("--save", "DIR", "folder for result.npz (skstream.load reads it), scores.csv and curve.csv"),
 )

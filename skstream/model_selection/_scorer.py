@@ -434,7 +434,7 @@ def _check_metric(metric: Any) -> None:
 
 def _resolved(metric: Any) -> Measure:
     # Stand-ins for classes that are not known yet; an unknown name is told of "f1:<class>".
-    classes = None if task_of(metric) == "targets" else ["<a>", "<class>"]
+    classes = None if task_of(metric) == "targets" else ["<other class>", "<class>"]
     (measure,) = resolve_metrics(metric, classes=classes).values()
     return measure
 
