@@ -133,9 +133,9 @@ def naive_scores(run: SearchRun) -> dict[str, float]:
             "run=RunOptions(keep_tape=True) to the evaluator."
         )
     end = n_chosen + run.n_honest if n_chosen else None
-    y, weight, time = (
+    weight, time = (
         None if column is None else column[:end]
-        for column in map(outcome.labels.get, ("y", "weight", "time"))
+        for column in map(outcome.labels.get, ("weight", "time"))
     )
     evaluator = PrequentialEvaluator(
         {metric: settings.metrics[metric]},
@@ -149,8 +149,8 @@ def naive_scores(run: SearchRun) -> dict[str, float]:
     guesses: dict[str, Any] = {"persistent": Persistent(), "majority": MajorityClass()}
     if settings.classes is None:
         guesses = {"persistent": PersistentRegressor(), "mean": MeanRegressor()}
-    labels = LabelSpace(settings.classes).decode(y)
-    rows = as_stream(np.zeros((len(y), 1)), labels, sample_weight=weight, arrival=time)
+    y = LabelSpace(settings.classes).decode(outcome.labels["y"][:end])
+    rows = as_stream(np.zeros((len(y), 1)), y, sample_weight=weight, arrival=time)
     with catch_warnings(action="ignore"):  # the search itself has warned
         result = evaluator.evaluate(guesses, rows, classes=settings.classes)
         if n_chosen:
@@ -268,6 +268,8 @@ def _beside_guesses(search: "PrequentialSearch", score: float) -> list[str]:
         guesses = search.naive_scores_
     except AttributeError as error:
         return [f"  ({error})"]
+    if np.isnan(list(guesses.values())).all():  # as all scores of no row
+        return []
     sign = 1 if search.run_.rules.lower_is_better else -1
     ranked = sorted(guesses, key=lambda name: np.nan_to_num(sign * guesses[name], nan=np.inf))
     words = ", ".join(f"{name} {guesses[name]:.4f}" for name in ranked).replace("nan", "undefined")
