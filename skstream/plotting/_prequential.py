@@ -242,8 +242,8 @@ class PrequentialDisplay(MeasureDisplay):
         def mark(ax: Any) -> dict[str, Any]:
             return draw_marks(canvas, self.drifts, self.detections, canvas.lines, end, self._place)
 
-        few = {"unsettled": self._unsettled}
-        self._finish(canvas, along, curves, guess, end=end, others=others, mark=mark, **few)
+        about: dict[str, Any] = {"end": end, "others": others, "mark": mark}
+        self._finish(canvas, along, curves, guess, unsettled=self._unsettled, **about)
 
     @property
     def _unsettled(self) -> float:
