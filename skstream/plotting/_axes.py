@@ -212,10 +212,12 @@ def give_title(ax: Any, text: str) -> None:
     for font in TITLE_FONTS:
         title.set_fontsize(font)
         if title.get_window_extent().width <= width:
-            return
-    points = 72 * width / ax.figure.dpi
-    characters = max(12, int(points / (CHARACTER_WIDTH * title.get_fontsize())))
-    title.set_text(textwrap.fill(text, characters))
+            break
+    else:
+        points = 72 * width / ax.figure.dpi
+        characters = max(12, int(points / (CHARACTER_WIDTH * title.get_fontsize())))
+        title.set_text(textwrap.fill(text, characters))
+    lay_out(ax)
 
 
 def lay_out(ax: Any) -> None:
