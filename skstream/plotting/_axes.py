@@ -194,6 +194,7 @@ SMALL_INCHES = 3.5  # width of axes
 MOST_LABEL_LINES = 3
 TITLE_FONTS = ("medium", "small", "x-small")
 CHARACTER_WIDTH = 0.55  # of a title by its font size
+MOST_WRITTEN_OUT = 1e6  # of times that are numbers
 TICK_INCHES = 0.75  # between two numbers of rows
 LEADER_INCHES = 0.3  # between the end of a line and its label
 #: Share of the width of the user's axes that labels at line ends may take.
@@ -293,6 +294,8 @@ def show_times_along(ax: Any, times: np.ndarray) -> None:
         locator = dates.AutoDateLocator(maxticks=8)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    elif np.max(np.abs(times), initial=0.0) < MOST_WRITTEN_OUT:
+        ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel("time")
 
 
