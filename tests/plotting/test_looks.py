@@ -179,6 +179,24 @@ def test_names_are_not_broken_within_brackets() -> None:
     assert "".join(wrap_name(long)).replace(" ", "") == long.replace(" ", "")
 
 
+@pytest.mark.parametrize("mechanism", ["cumulative", "window:100", "window:30D"])
+def test_few_first_rows_do_not_set_the_limits_and_a_late_spike_does(mechanism: str) -> None:
+    rows = np.r_[1, 100 * np.arange(1, 20)]
+    times = np.datetime64("2026-01-01", "us") + rows * np.timedelta64(7, "h")
+    for place, is_seen in ((0, False), (1, True), (19, True)):
+        curve = np.full((20, 1), 0.3)
+        curve[place] = 0.9
+        display = PrequentialDisplay(
+            checkpoints=rows,
+            times=times,
+            curves={"a": curve},
+            metric="error",
+            forgetting=mechanism,
+        )
+        assert (display.plot().ax_.get_ylim()[1] > 0.9) == is_seen
+        assert display.lines_["a"].get_ydata()[place] == 0.9
+
+
 def test_no_number_stands_beside_no_value() -> None:
     nothing = {"a": np.full((3, 1), np.nan)}
     display = PrequentialDisplay(
