@@ -185,8 +185,8 @@ def test_times_that_are_missing_or_go_back_are_refused(run: Run, parcels: Path) 
     gap = [*lines[:5], "," + lines[5].partition(",")[2], *lines[6:]]
     back = [*lines[:700], lines[900], *lines[700:]]
     for rows, words in (
-        (gap, "arrival is missing at row 5: every row needs an arrival time"),
-        (back, "arrival goes back at row 701, from 2025-"),
+        (gap, "--time is missing at row 5: every row needs an arrival time"),
+        (back, "--time goes back at row 701, from 2025-"),
     ):
         Path("other.csv").write_text("\n".join([header, *rows]))
         errors = refused(run(*command))
@@ -243,7 +243,7 @@ def test_times_are_read_as_they_are_written(run: Run, parcels: Path) -> None:
     kept = load("a/result.npz").scores, load("b/result.npz").scores
     assert kept[0] == kept[1]
     status, _, errors = run(*command, "--read", "time_format=dd/mm/yyyy")
-    assert status == 2 and "time_format= must be" in errors
+    assert status == 2 and "--read time_format must be" in errors
 
 
 def test_trees_are_told_which_columns_are_categories(run, tmp_path, rng):

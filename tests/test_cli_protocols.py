@@ -361,13 +361,16 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--delay", "nan"], "--delay nan is not at least 0"),
         (
             ["--delay", "wait", "--time", "came"],
-            "the unit of delays: unit=timedelta(hours=1)",
+            "the unit of delays: --delay-unit 1h",
         ),
-        (["--delay", "5", "--time", "came"], "Pass a timedelta"),
+        (["--delay", "5", "--time", "came"], "Pass a duration such as 7D"),
         (["--delay", "came"], "The column of --delay has times, not delays"),
-        (["--delay", "label"], "label_time names the column 'label', which holds categories"),
-        (["--delay", "wiat"], "label_time names the column 'wiat', which is not in"),
-        (["--time", "cam"], "arrival names the column 'cam', which is not in"),
+        (["--delay", "label"], "so it names the column 'label', which holds categories"),
+        (
+            ["--delay", "wiat"],
+            "no duration, such as 7D; so it names the column 'wiat', which is not in",
+        ),
+        (["--time", "cam"], "--time names the column 'cam', which is not in"),
         (["--label-time", "knwn"], "'came', 'known', 'wait', 'row_known', 'label', 'number'."),
         (["--monitor", "dmd"], "The detector 'dmd' is not known."),
         (["--monitor", "ddm(x=3)"], "DDM takes warning_level"),
@@ -391,7 +394,7 @@ def test_files_and_generators_without_columns_of_times(tmp_path, capsys):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2\n0 1:3\n" * 10)
     assert main(["evaluate", str(path), "--time", "t"]) == 2
-    assert "roles= is not a parameter of streams of files such as" in capsys.readouterr().err
+    assert "--time or --label-time is not known for files such as" in capsys.readouterr().err
     command = ["evaluate", "--generator", "SEA(n_rows=200)"]
     assert main([*command, "--time", "t"]) == 2
     assert "--time is for files, but --generator makes the rows" in capsys.readouterr().err

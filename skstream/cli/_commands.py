@@ -21,7 +21,6 @@ from skstream.cli._arguments import make_parser
 from skstream.cli._bench import DIFFERENT, FAILED, INTERRUPTED
 from skstream.cli._from_text import (
     CLASSIFIER_BASELINES,
-    MODELS,
     REGRESSOR_BASELINES,
     best_possible,
     model_of,
@@ -50,7 +49,7 @@ from skstream.cli._protocols import (
     open_stream,
 )
 from skstream.cli._suite import RESULTS
-from skstream.core.engine.answers import FILL_GAPS, ModelError, ends_program
+from skstream.core.engine.answers import ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.core.evaluators.settings import run_options
 from skstream.core.measures.registry import resolve_metrics
@@ -273,11 +272,6 @@ def evaluate(options: argparse.Namespace) -> int:
             status = FAILED
         if status == 0 and result.failures:
             status = f"error: {'; '.join(result.failures.values())}"
-            if FILL_GAPS in status:
-                failed = [name for name in result.failures if name in MODELS] or ["sgd"]
-                status = status.replace(FILL_GAPS, "") + (
-                    f"\nTo fill gaps first, wrap the model: --model \"prepared('{failed[0]}')\""
-                )
         if status == 0 and result._why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)

@@ -4,6 +4,7 @@ import argparse
 import csv
 import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,8 @@ from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
+from skstream.cli._from_text import MODELS
+from skstream.core.engine.answers import ENCODE, FILL_GAPS
 from skstream.core.result.select import tidy_columns
 from skstream.drift._detect import FoundByMonitor, each
 from skstream.evaluation import EvaluationResult
@@ -22,6 +25,7 @@ from skstream.metrics import Measure
 from skstream.reports._answer import answer
 from skstream.reports._compare import higher_is_better
 from skstream.reports._page import marks_of, page_path
+from skstream.streams._open import PARAMETERS_OF_READERS
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
 from skstream.utils._saved import atomic_write
@@ -33,6 +37,62 @@ RESULT_FILE, SCORES_FILE, CURVE_FILE = "result.npz", "scores.csv", "curve.csv"
 #: Columns of the latter; before them are the forgetting and, of labels that come late, the bin.
 _OF_A_SCORE = ("model", "metric", "value")
 
+#: Options by the parameters of Python that they give.
+_OPTIONS = {
+    **{name: f"--read {name}=" for name in PARAMETERS_OF_READERS},
+    **{
+        name: f"--set {name}="
+        for name in (
+            *("missing_labels", "unanswered", "n_warmup", "batch_size", "keep_tape", "error_score"),
+            *("random_state", "strategy", "classes", "sample_weight", "tolerance", "view"),
+        )
+    },
+    **{
+        "roles": "--time or --label-time",
+        "arrival": "--time",
+        "label_time": "--label-time",
+        "delay": "--delay",
+    },
+    **{"target": "--target", "exclude": "--exclude", "metrics": "--metric"},
+    **{"predictions": "--predictions", "probabilities": "--probabilities"},
+    **{"n_jobs": "--n-jobs", "n_folds": "--folds"},
+}
+_NAME = f"({'|'.join(_OPTIONS)})"
+_VALUE = r"""(\{[^{}]*\}|\[[^\]]*\]|'[^']*'|"[^"]*"|True|False|\.\.\.)"""
+#: What to do where a model refuses gaps or texts; the model stands in the braces.
+_WRAP = {
+    FILL_GAPS: " To fill gaps first, wrap the model: --model \"prepared('{}')\".",
+    ENCODE: ". Without --read text=..., texts are read as categories. Else name the steps: --model "
+    "\"pipeline('sklearn.feature_extraction.text:HashingVectorizer', '{}')\".",
+}
+#: What messages say in words of Python, as patterns, and how the command line says it.
+_IN_OPTIONS: dict[str, str | Callable[[re.Match[str]], str]] = {
+    f"(Model '(.*?)' failed while.*?)({'|'.join(map(re.escape, _WRAP))})": lambda found: (
+        found[1] + _WRAP[found[3]].format(found[2] if found[2] in MODELS else "sgd")
+    ),
+    r"run=RunOptions\((\w+=\w+)\)": r"--set \1",
+    r"(\w+)= is not a parameter of streams of": lambda found: (
+        f"{_OPTIONS.get(found[1], f'--read {found[1]}').rstrip('=')} is not known for"
+    ),
+    rf"The '{_NAME}' parameter of (?:\w+Evaluator|PredictionLog)": r"\1",
+    "predictions or probabilities name": "--predictions or --probabilities name",
+    "since arrival was not given": "since --time was not given: add --time COL",
+    r"label_time\[(\d+)\] is (\S+), before arrival\[\d+\] =": (
+        r"In row \1, the --label-time is \2, before the --time"
+    ),
+    r"use np.inf \(or NaT\) for never": "leave them empty for never",
+    r"a timedelta \(datetime.timedelta or numpy.timedelta64\)": "a duration such as 7D",
+    r" \(timedelta\)": "",
+    r"unit=timedelta\(hours=1\)": "--delay-unit 1h",
+    # Keys of options={...}, parameters of which something is said, and those with a value or none.
+    rf"()(?:options=)?\{{'{_NAME}': {_VALUE}\}}": lambda found: _as_option(*found.groups("")),
+    rf"(?<![\w'\"-]){_NAME}=?(?= (names the column|goes back|is missing|is a |holds |must be ))": (
+        lambda found: _OPTIONS[found[1]].rstrip("=")
+    ),
+    rf"(\(|, |(?<![\w'\"=-]))(?<!--set )(?<!--read ){_NAME}={_VALUE}?(?![\w'\"\[(])": (
+        lambda found: found[0] if found[1] and found[3] else _as_option(*found.groups(""))
+    ),
+}
 #: All control characters but the tab and the line feed.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -181,7 +241,33 @@ def show(text: Any) -> None:
 
 def say(message: str) -> None:
     """Print a sentence of the program itself."""
-    print(_without_controls(f"skstream: {message}"), file=sys.stderr)
+    print(_without_controls(f"skstream: {in_options(message)}"), file=sys.stderr)
+
+
+def in_options(text: str) -> str:
+    """Return a message in which options of the command line replace parameters of Python.
+
+    Examples
+    --------
+    >>> from skstream.cli._output import in_options
+    >>> print(in_options("Pass options={'delimiter': ';'}, or leave it out with exclude=['day']."))
+    Pass --read "delimiter=';'", or leave it out with --exclude day.
+    """
+    for pattern, words in _IN_OPTIONS.items():
+        text = re.sub(pattern, words, text, flags=re.DOTALL)
+    return text
+
+
+def _as_option(before: str, name: str, value: str) -> str:
+    """Write a parameter as an option; one that takes one value at a time is repeated."""
+    option = _OPTIONS[name]
+    if option.endswith("="):
+        value = re.sub("^'([a-z][\\w-]*)'$", r"\1", value.replace('"', "'") or "...")
+        command, given = f"{option}{value}".split(" ", 1)
+        return f"{before}{command} " + (given if re.fullmatch(r"[\w=-]+", given) else f'"{given}"')
+    column = "NAME" if name == "metrics" else "DELAY" if name == "delay" else "COL"
+    values = [shlex.quote(one or other) for one, other in re.findall("'(.*?)'|\"(.*?)\"", value)]
+    return before + " ".join(f"{option} {one}" for one in values or [column])
 
 
 def _without_controls(text: str) -> str:

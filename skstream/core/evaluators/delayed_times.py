@@ -189,7 +189,7 @@ class Clock:
         if kind == NUMBERS and self.counts_microseconds:
             raise ValueError(
                 f"{name} is a number, but {self.source}. Pass a timedelta (datetime.timedelta or "
-                f"numpy.timedelta64; at the command line, such as 7D) as the {name}."
+                f"numpy.timedelta64) as the {name}."
             )
         return as_numbers(durations, name, first_row)
 
