@@ -86,6 +86,7 @@ def test_answers_at_arrival_come_before_those_at_the_label(run: Run, parcels: Pa
     assert best.headline in below
     assert "these are scores in bin 0 (at arrival)" in below
     page = " ".join(re.sub("<.*?>", " ", Path("page.html").read_text()).split())
+    assert "feature types category, category, number, number " in page
     assert best.headline in page
     assert page.index("predictions at arrival") < page.index("predictions just before the label")
     with Path("saved/scores.csv").open(newline="") as file:

@@ -27,7 +27,6 @@ from skstream.cli._from_text import (
     models_given,
 )
 from skstream.cli._output import (
-    RESULT_FILE,
     check_comparisons,
     check_outputs,
     draw,
@@ -284,7 +283,7 @@ def verify(options: argparse.Namespace) -> int:
         return _bench.verify_bench(
             options.result, lambda path: verify(argparse.Namespace(**given | {"result": path}))
         )
-    path = _saved_in(options.result)
+    path = options.result
     result = load_result(path)
     words = result.details.record.get("command")
     if words is None and not (options.data and options.model):
@@ -323,21 +322,14 @@ def report(options: argparse.Namespace) -> int:
         raise FileExistsError(
             f"{page} already exists: name the file to write, --out FILE; it is then replaced."
         )
-    path = _saved_in(options.result)
-    if _bench.is_bench(path):
-        results = sorted((path / RESULTS).glob("*.npz"))
+    if _bench.is_bench(options.result):
+        results = sorted((options.result / RESULTS).glob("*.npz"))
         raise ValueError(
-            f"{path} contains the results of many runs, but a page is about one: name its file"
-            + (f", such as {results[0]}." if results else ".")
+            f"{options.result} contains the results of many runs, but a page is about one: name "
+            "its file" + (f", such as {results[0]}." if results else ".")
         )
-    write_report(load_result(path), page)
+    write_report(load_result(options.result), page)
     return 0
-
-
-def _saved_in(path: Path) -> Path:
-    """Return the file of the result in a folder of --save; other paths as they are."""
-    saved = path / RESULT_FILE
-    return saved if saved.is_file() else path
 
 
 def bench(options: argparse.Namespace) -> int:

@@ -28,11 +28,11 @@ from skstream.reports._page import marks_of, page_path
 from skstream.streams._open import PARAMETERS_OF_READERS
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
-from skstream.utils._saved import atomic_write
+from skstream.utils._saved import RESULT_FILE, atomic_write
 from skstream.utils._tables import aligned, filled, listed
 
-#: Files of the folder given as --save.
-RESULT_FILE, SCORES_FILE, CURVE_FILE = "result.npz", "scores.csv", "curve.csv"
+#: Files of the folder given as --save, besides RESULT_FILE.
+SCORES_FILE, CURVE_FILE = "scores.csv", "curve.csv"
 
 #: Columns of the latter; before them are the forgetting and, of labels that come late, the bin.
 _OF_A_SCORE = ("model", "metric", "value")
@@ -341,7 +341,7 @@ def _deviations(result: EvaluationResult) -> Iterator[str]:
         rows = []
         for name, by_metric in result.values.items():
             spread = [curve[-1].std(ddof=1) for curve in by_metric[forgetting].values()]
-            rows.append([name, *(f"{value:.4f}" for value in spread), ""])
+            rows.append([name, *(f"{value:z.4f}" for value in spread), ""])
         of = f" ({forgetting})" if len(result.forgetting_names) > 1 else ""
         yield f"\nstandard deviations over {result.n_folds} folds{of}:"
         lines = aligned(["model", *result.metric_names, ""], rows)

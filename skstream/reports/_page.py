@@ -29,8 +29,8 @@ from skstream.utils._saved import atomic_write
 from skstream.utils._tables import listed
 from skstream.utils._warnings import warn
 
-#: Most pictures of measures, rows of alarms and names in a list.
-_MOST_PICTURES, _MOST_ALARMS, _MOST_NAMES = 6, 20, 40
+#: Most pictures of measures, rows of alarms and names in a list, and letters of parameters.
+_MOST_PICTURES, _MOST_ALARMS, _MOST_NAMES, _MOST_LETTERS = 6, 20, 40, 80
 _FEW = 4  # from so many models on a heading counts them
 #: Bytes of all pictures together, so that a page stays below two megabytes.
 _ROOM = 1_400_000
@@ -393,15 +393,18 @@ def _settings(result: EvaluationResult) -> list[_Html]:
 
 
 def _models(result: EvaluationResult) -> list[_Html]:
-    return [
-        _tag("p", _tag("b", f"{name}: "), _tag("code", _call(parameters)))
-        for name, parameters in result.details.record.get("models", {}).items()
-    ]
-
-
-def _call(parameters: dict[str, Any]) -> str:
-    given = ", ".join(f"{name}={value}" for name, value in parameters.items() if name != "class")
-    return f"{parameters.get('class', '')}({given})"
+    """Return the class of each model, and its parameters, folded where they are long."""
+    parts = []
+    for name, parameters in result.details.record.get("models", {}).items():
+        kind = parameters.get("class", "")
+        given = ", ".join(f"{key}={value}" for key, value in parameters.items() if key != "class")
+        title, call = _tag("b", f"{name}: "), _tag("code", f"{kind}({given})")
+        if len(given) > _MOST_LETTERS:
+            short = _tag("summary", title, _tag("code", f"{kind.rpartition('.')[2]}(...)"))
+            parts.append(_tag("details", short, call))
+        else:
+            parts.append(_tag("p", title, call))
+    return parts
 
 
 def _made_with(result: EvaluationResult) -> list[_Html]:

@@ -258,7 +258,7 @@ def shown_duration(duration: float | timedelta) -> str:
         return f"{duration:,.6g}"
     if duration >= timedelta(minutes=1):
         duration = timedelta(seconds=round(duration.total_seconds()))
-    return str(duration)
+    return str(duration).removesuffix(", 0:00:00") if duration else "0 s"
 
 
 @dataclass(frozen=True)
