@@ -211,6 +211,8 @@ def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
     ],
 )
 def test_two_models_are_compared(options, evaluator, run, csv_file):
+    named = ("--model", "mine=augmented(nb)", "--compare", "augmented('nb')", "majority")
+    assert "mine" in done(run(*options, *named)).rpartition("\n\n")[2]
     output = done(run(*options, "--compare", "nb", "majority"))
     expected = evaluator.evaluate(models(), stream_of(csv_file))
     bin = None if expected.bins is None else 0  # the predictions at arrival
@@ -378,6 +380,10 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--monitor", "a=ddm", "--monitor", "a=adwin"], "gives two monitors the name 'a'"),
         (["--compare", "nb", "sgd"], "--compare names the model 'sgd', which is not evaluated"),
         (["--compare", "nb", "nb"], "--compare names the model 'nb' twice"),
+        (["--model", "p=prepared(nb)", "--compare", "p", "prepared('nb')"], "model 'p' twice"),
+        (["--model", "prepared('sgd')", "--compare", "nb", "sgd"], "first: prepared('sgd'), "),
+        (["--model", "a=sgd", "--model", "b=sgd", "--compare", "nb", "sgd"], "not evaluated"),
+        (["--model", "prepared-sgd"], "Did you mean \"prepared('sgd')\"?"),
         (["--compare-with-best", "mcc"], "--compare-with-best mcc is not among the measures"),
         (
             ["--compare-with-best", "kappa_se", "--metric", "kappa_se"],

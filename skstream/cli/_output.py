@@ -10,13 +10,15 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
-from skstream.cli._from_text import MODELS
+from skstream.cli._from_text import MODELS, by_name
 from skstream.core.engine.answers import ENCODE, FILL_GAPS
 from skstream.core.result.select import tidy_columns
 from skstream.drift._detect import FoundByMonitor, each
@@ -290,13 +292,8 @@ _OF_TWO_TESTS = (
 def check_comparisons(
     options: argparse.Namespace, models: Sequence[str], measures: Mapping[str, Measure]
 ) -> None:
-    """Raise an error for comparisons that cannot be made, before the evaluation."""
-    for name in options.compare or ():
-        if name not in models:
-            raise ValueError(
-                f"--compare names the model {name!r}, which is not evaluated."
-                f"{did_you_mean(name, models)} Models: {', '.join(models)}."
-            )
+    """Raise an error for comparisons that cannot be made; name their models as the table does."""
+    options.compare = [_in_table(name, options, models) for name in options.compare or ()]
     if options.compare and options.compare[0] == options.compare[1]:
         raise ValueError(f"--compare names the model {options.compare[0]!r} twice.")
     if options.compare_with_best is not None:
@@ -307,6 +304,22 @@ def check_comparisons(
                 f"{', '.join(measures)}.{did_you_mean(metric, measures)} Add others with --metric."
             )
         higher_is_better(metric, measures[metric])
+
+
+def _in_table(name: str, options: argparse.Namespace, models: Sequence[str]) -> str:
+    """Return the name in the table of a model that is named so, or as --model has it."""
+    if name in models:
+        return name
+    typed, plain = by_name("--model", options.model), partial(re.sub, "[\\s'\"]", "")
+    found = [one for one in models if plain(name) in (plain(one), plain(typed.get(one, one)))]
+    if len(found) != 1:
+        near = get_close_matches(name, models, len(models), 0)
+        near.sort(key=lambda one: name not in one)
+        raise ValueError(
+            f"--compare names the model {name!r}, which is not evaluated. Models, the nearest "
+            f"first: {', '.join(near)}."
+        )
+    return found[0]
 
 
 def show_below(
