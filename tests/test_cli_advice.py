@@ -186,3 +186,22 @@ def test_errors_speak_of_options(options, expected, tmp_path, capsys):
 )
 def test_other_words_are_left_as_they_are(text):
     assert in_options(text) == text
+
+
+@pytest.mark.parametrize("command", ["evaluate", "score"])
+def test_rare_labels_are_said_once_with_the_options_to_add(command, tmp_path, capsys):
+    labels = ["fraud" if row % 25 == 7 else "no" for row in range(100)]
+    rows = [f"{row % 9},{label},{label}" for row, label in enumerate(labels)]
+    (tmp_path / "rare.csv").write_text("\n".join(["x,class,said", *rows]) + "\n")
+    words = [command, str(tmp_path / "rare.csv"), "--target", "class"]
+    words += ["--exclude", "said"] if command == "evaluate" else ["--predictions", "said"]
+    added = "--metric average_precision:fraud --metric recall:fraud"
+    assert main(words) == 0
+    assert (
+        _out(capsys).count(
+            f"so a high accuracy says little: add measures of the label fraud: {added}."
+        )
+        == 1
+    )
+    assert main([*words, "--metric", "recall:fraud"]) == 0
+    assert "says little" not in _out(capsys)

@@ -31,6 +31,7 @@ from skstream.cli._output import (
     check_outputs,
     draw,
     make_folder,
+    of_rare_labels,
     one_line_warnings,
     say,
     show,
@@ -106,6 +107,8 @@ def score(options: argparse.Namespace) -> int:
     estimates = log.estimate(unanswered=skipped) if options.estimate else None
     show(result)
     show(_about_guesses(result))
+    if rare := of_rare_labels(result, options.metric):
+        show(rare)
     if not all(isinstance(one, dict) for one in log.probabilities.values()):
         order = ", ".join(map(str, given.get("classes", np.asarray(result.classes).tolist())))
         show(f"Probabilities are read in this order of the classes: {order}.")

@@ -20,13 +20,14 @@ from sklearn.exceptions import FitFailedWarning
 
 from skstream.cli._from_text import MODELS, by_name
 from skstream.core.engine.answers import ENCODE, FILL_GAPS
+from skstream.core.measures.registry import OF_CLASS
 from skstream.core.result.select import tidy_columns
 from skstream.drift._detect import FoundByMonitor, each
 from skstream.evaluation import EvaluationResult
 from skstream.metrics import Measure
 from skstream.reports._answer import answer
 from skstream.reports._compare import higher_is_better
-from skstream.reports._page import marks_of, page_path
+from skstream.reports._page import marks_of, page_path, profile_of
 from skstream.streams._open import PARAMETERS_OF_READERS
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
@@ -326,7 +327,8 @@ def show_below(
     result: EvaluationResult, options: argparse.Namespace, detections: FoundByMonitor
 ) -> bool:
     """Print what was asked for below the table; False if a comparison could not be made."""
-    for text in (*_deviations(result), *_alarms(result, detections)):
+    rare = of_rare_labels(result, options.metric)
+    for text in (*_deviations(result), *_alarms(result, detections), *([rare] if rare else [])):
         show(text)
     asked: list[tuple[str, Callable[[], Any]]] = []
     if result.n_folds > 1:
@@ -344,6 +346,14 @@ def show_below(
             say(f"{what}: {error}")
             whole = whole and not what.startswith("--")
     return whole
+
+
+def of_rare_labels(result: EvaluationResult, measures: Sequence[str]) -> str:
+    """Say which measures to add where nearly all labels are the same, if no such one is there."""
+    profile = profile_of(result)
+    if profile is None or any(name.partition(":")[0] in OF_CLASS for name in measures):
+        return ""
+    return filled(in_options(profile._of_rare_labels()).strip())
 
 
 def _deviations(result: EvaluationResult) -> Iterator[str]:
