@@ -221,7 +221,7 @@ class SliceDisplay(MeasureDisplay):
         words = {"color": ink(), "fontsize": "small", "va": "center"}
         place = ax.transAxes.inverted().transform(ax.transData.transform((whole, 0.0)))[0]
         words["ha"] = "left" if place < 0.35 else "right" if place > 0.65 else "center"
-        ax.text(whole, len(names) - 0.3, f" all rows {whole:.4f} ", **words)
+        ax.text(whole, len(names) - 0.3, f" all rows {whole:z.4f} ", **words)
         about = f"\n(lines: {100 * self.level:.3g} % intervals, valid for all groups at once)"
         about = about if np.isfinite(low).any() else ""
         ax.set_xlabel(axis_words(self.metric) + about, parse_math=False)

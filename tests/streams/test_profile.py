@@ -284,3 +284,13 @@ def test_times_that_say_nothing_of_the_label_are_not_called_it(pd):
     other = np.roll(label, 1)
     frame = pd.DataFrame({"ordered": ordered, "known": known, "far": known.max()})
     assert label_profile(as_stream(frame, other)).label_columns == ()
+
+
+@pytest.mark.parametrize(("n_rare", "is_said"), [(10, True), (11, False)])
+def test_rare_labels_are_said_with_measures_of_them(n_rare, is_said):
+    advice = label_profile(["yes"] * n_rare + ["no"] * (100 - n_rare)).advice
+    words = (
+        "90.0 % of the labels are no, so a high accuracy says little: add measures of the label yes"
+    )
+    assert (words in advice) == is_said
+    assert ("metrics=['average_precision:yes', 'recall:yes']." in advice) == is_said
