@@ -326,6 +326,16 @@ def test_the_page_is_that_of_its_record():
     assert FIELD.stat().st_size < 1_000_000
 
 
+def test_a_minute_is_enough_for_the_answers_and_no_table_is_wider_than_the_page():
+    if not FIELD.is_file():
+        pytest.skip("no record has been made yet")
+    text = field_page.page(json.loads(FIELD.read_text("utf-8")))
+    answers = re.search(r"^## The answers\n\n(.*?)\n\n", text, re.M | re.S)[1].splitlines()
+    assert 5 <= len(answers) <= 7
+    assert max(map(len, answers)) < 180
+    assert max(line.count("|") for line in text.splitlines()) <= field_page.MOST_COLUMNS + 2
+
+
 def test_another_figure_in_the_record_is_another_page(field):
     text = field_page.page(field)
     assert field_page.page(json.loads(json.dumps(field))) == text
@@ -339,24 +349,23 @@ def lines_of(text, start):
 
 def test_what_is_planted_changes_the_page_as_it_must(planted):
     text = field_page.page(planted)
-    assert "on 1 real and 0 generated\nstreams" in text  # neither the copy nor the head counts
+    assert "ran on 1 real and 0 generated\nstreams" in text  # neither the copy nor the head counts
     assert "`copy` has the rows of `file`" in text
     assert "Failed, and not ranked there: `fails` on file, copy, head." in text
     peeks = lines_of(text, "| `peeks` ")[0]
     assert "1 of 1" in peeks
-    (row,) = lines_of(text, "| file ")
-    assert "peeks 100.0" in row
+    assert "peeks 100.0" in lines_of(text, "| `file` ")[0]
     without = copy.deepcopy(planted)
     for entry in without["entries"].values():
         del entry["learners"]["peeks"]
     del without["learners"]["peeks"]
-    (row,) = lines_of(field_page.page(without), "| file ")
+    row = lines_of(field_page.page(without), "| `file` ")[0]
     assert "nb " in row and "100.0" not in row
     # One that beats no guess changes what the first sentence says.
     for entry in without["entries"].values():
         entry["learners"]["nb"] |= {"gain_is": 0}
-    assert "**On 1 of 1 real streams no learner by itself" in field_page.page(without)
-    assert "**On 0 of 1 real streams no learner by itself" in text
+    assert "**On 1 of 1 real streams no learner beats" in field_page.page(without)
+    assert "**On 0 of 1 real streams no learner beats" in text
 
 
 @pytest.fixture(scope="module")
@@ -390,10 +399,12 @@ def test_a_seasonal_guess_is_a_guess_where_there_are_seasons_and_nowhere_else(se
     for one in (*seasonal["leaderboards"].values(), *waves["learners"].values()):
         assert "season-7" not in str(one)
     text = field_page.page(seasonal)
-    assert "on 0 of them that guess is the last label, and on 1 a seasonal one." in text
-    assert "It is the best guess on 1 of them (`waves`). Without the seasonal guesses, 0 " in text
+    assert "is the last label on 0 of them, and a seasonal one on 1." in text
+    assert "is better on 1 of them (`waves`). Without the seasonal guesses, no learner" in text
+    assert "no learner would beat the best guess on 0 streams instead of 1." in text
     assert not lines_of(text, "| `season-7` | –")  # it has no rank: no line among the learners
-    (row,) = lines_of(text, "| `season-7` ")
+    about, row = lines_of(text, "| `season-7` ")
+    assert about == "| `season-7` | naive guess: the label 7 rows before |"
     assert row.endswith(" – |")
 
 
@@ -411,7 +422,7 @@ def test_a_certificate_is_given_without_the_stream_that_weighs_most_too(folder, 
     assert max(spreads, key=spreads.get) == most
     rest = leaderboard_of({n: of for n, of in found.items() if n != most}, names)
     assert board["without"]["possible"] == rest["possible"]
-    assert f"Without `{most}`, on which the " in field_page.page(field)
+    assert f"without `{most}`, on which learners differ most, " in field_page.page(field)
 
 
 def test_the_pictures_are_drawn(field, tmp_path, matplotlib):
