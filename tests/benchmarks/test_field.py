@@ -319,20 +319,11 @@ def test_a_learner_that_fails_competes_nowhere(planted):
 
 
 def test_the_page_is_that_of_its_record():
-    if not FIELD.is_file():
-        pytest.skip("no record has been made yet")
-    record = json.loads(FIELD.read_text("utf-8"))
-    assert field_page.PAGE.read_text("utf-8") == field_page.page(record)
-    assert FIELD.stat().st_size < 1_000_000
-
-
-def test_a_minute_is_enough_for_the_answers_and_no_table_is_wider_than_the_page():
-    if not FIELD.is_file():
-        pytest.skip("no record has been made yet")
     text = field_page.page(json.loads(FIELD.read_text("utf-8")))
+    assert field_page.PAGE.read_text("utf-8") == text
+    assert FIELD.stat().st_size < 1_000_000
     answers = re.search(r"^## The answers\n\n(.*?)\n\n", text, re.M | re.S)[1].splitlines()
-    assert 5 <= len(answers) <= 7
-    assert max(map(len, answers)) < 180
+    assert len(answers) <= 7 and max(map(len, answers)) < 180  # read in a minute
     assert max(line.count("|") for line in text.splitlines()) <= field_page.MOST_COLUMNS + 2
 
 
@@ -352,8 +343,7 @@ def test_what_is_planted_changes_the_page_as_it_must(planted):
     assert "ran on 1 real and 0 generated\nstreams" in text  # neither the copy nor the head counts
     assert "`copy` has the rows of `file`" in text
     assert "Failed, and not ranked there: `fails` on file, copy, head." in text
-    peeks = lines_of(text, "| `peeks` ")[0]
-    assert "1 of 1" in peeks
+    assert "1 of 1" in lines_of(text, "| `peeks` ")[0]
     assert "peeks 100.0" in lines_of(text, "| `file` ")[0]
     without = copy.deepcopy(planted)
     for entry in without["entries"].values():
@@ -400,12 +390,12 @@ def test_a_seasonal_guess_is_a_guess_where_there_are_seasons_and_nowhere_else(se
         assert "season-7" not in str(one)
     text = field_page.page(seasonal)
     assert "is the last label on 0 of them, and a seasonal one on 1." in text
-    assert "is better on 1 of them (`waves`). Without the seasonal guesses, no learner" in text
-    assert "no learner would beat the best guess on 0 streams instead of 1." in text
+    assert (
+        "(`waves`). Without the seasonal guesses, no learner would beat the best guess on 0" in text
+    )
     assert not lines_of(text, "| `season-7` | –")  # it has no rank: no line among the learners
-    about, row = lines_of(text, "| `season-7` ")
-    assert about == "| `season-7` | naive guess: the label 7 rows before |"
-    assert row.endswith(" – |")
+    assert "| `season-7` | naive guess: the label 7 rows before |" in text
+    assert lines_of(text, "| `season-7` ")[-1].endswith(" – |")
 
 
 def test_a_certificate_is_given_without_the_stream_that_weighs_most_too(folder, field):
