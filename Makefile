@@ -49,10 +49,12 @@ demo: $(DEMO)
 
 # All parts wait in one queue for a processor, the longest first, so that none waits for another: what
 # a part prints comes when it ends (before make 4.0, as it comes), and a part that fails stops no other.
+# The first two share no environment: what one compiles, packages and kernels, the other does not
+# compile at the same time, and later parts find it compiled.
 test:
 	$(MAKE) -j$(WORKERS) $(LATEST) $(PLAIN) $(PREVIOUS)
-	$(MAKE) -k $(if $(filter output-sync,$(.FEATURES)),-O) -j$(WORKERS) WORKERS=1 $(PARTS) test-previous quick-docs types test-cores \
-	    test-without-data doctest lint package
+	$(MAKE) -k $(if $(filter output-sync,$(.FEATURES)),-O) -j$(WORKERS) WORKERS=1 latest-files test-previous \
+	    $(filter-out latest-files,$(PARTS)) quick-docs types test-cores test-without-data doctest lint package
 
 lint: $(LATEST)
 	$(IN_LATEST) ruff check .
