@@ -233,15 +233,15 @@ def table(search: "PrequentialSearch") -> str:
     lines = [
         f"{type(search).__name__}: the best of {plural(search.n_candidates_, 'candidate')} is",
         f"  {results['candidate'][best]}",
-        f"{metric} on the {n_rows:,} tuning rows: {score:.4f} "
+        f"{metric} on the {n_rows:,} tuning rows: {score:z.4f} "
         f"({f'undefined: {run.instead} decided' if np.isnan(score) else chosen})",
     ]
     if run.tuned is not None and rules.tuning is not None:
         low, high = search.honest_interval_
-        between = "" if np.isnan(low) else f", in [{low:.4f}, {high:.4f}]"
+        between = "" if np.isnan(low) else f", in [{low:z.4f}, {high:z.4f}]"
         lines += [
             f"{metric} on the {run.n_honest:,} rows after them: "
-            f"{search.honest_score_:.4f}{between}",
+            f"{search.honest_score_:z.4f}{between}",
             f"  ({search.honest_interval_method_})",
         ]
         score = search.honest_score_
@@ -287,8 +287,8 @@ def _best_rows(search: "PrequentialSearch", results: dict[str, Any]) -> list[str
     rows = [
         [
             results["candidate"][k],
-            f"{results['mean_test_score'][k]:.4f}",
-            *([f"{results[tie][k]:.4f}"] if tie else []),
+            f"{results['mean_test_score'][k]:z.4f}",
+            *([f"{results[tie][k]:z.4f}"] if tie else []),
             f"{n_rows:,}",
             f"{results['seconds'][k]:.2f}",
         ]

@@ -74,7 +74,7 @@ def wrap_name(name: str, longest: int = LONGEST_LINE) -> list[str]:
 def last_values(curves: Sequence[tuple[str, np.ndarray]]) -> str:
     """List the last value of every curve, for a repr."""
     return ", ".join(
-        f"{name}: {values[-1]:.4f}" if len(values) else f"{name}: no value"
+        f"{name}: {values[-1]:z.4f}" if len(values) else f"{name}: no value"
         for name, values in curves
     )
 

@@ -424,7 +424,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         if isinstance(self.bins, Sequence):
             where = " and ".join(map(self._bin_words, next(iter(ends_of.values()))))
         ends = ", ".join(
-            f"{name}: " + " to ".join(f"{self.curves[name][b]:.4f}" for b in its_ends)
+            f"{name}: " + " to ".join(f"{self.curves[name][b]:z.4f}" for b in its_ends)
             for name, its_ends in ends_of.items()
         )
         return f"{self.metric} {where} after {self.n_rows:,} rows; {ends}"

@@ -221,7 +221,7 @@ class SliceDisplay(MeasureDisplay):
         ax.set_yticks(places, labels, parse_math=False)
         ax.set_ylim(len(names) + 0.1, -0.6)  # with room for what the line is
         words = {"color": ink(), "fontsize": "small", "va": "center"}
-        of_all = ax.text(whole, len(names) - 0.3, f" all rows {whole:.4f} ", **words)
+        of_all = ax.text(whole, len(names) - 0.3, f" all rows {whole:z.4f} ", **words)
         about = f"\n(lines: {100 * self.level:.3g} % intervals, valid for all groups at once)"
         about = about if np.isfinite(low).any() else ""
         ax.set_xlabel(axis_words(self.metric) + about, parse_math=False)

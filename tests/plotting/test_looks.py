@@ -120,7 +120,7 @@ def test_the_size_is_that_of_the_settings_and_ticks_fit_after_a_change() -> None
     assert not overlap(drawn.ax_.get_xticklabels())
     sizes = [(4.5, 3.0), (6.0, 3.2), (8.0, 4.5)]
     result, alarms = evaluated(5), found(5)
-    for first, size in itertools.product(sizes, [*sizes, (3.0, 3.0), (7.0, 6.0)]):
+    for first, size in [*itertools.product(sizes, [*sizes, (3.0, 3.0), (7.0, 6.0)])][::2]:
         with pyplot.rc_context({"figure.figsize": first}):
             named = result.plot(legend="ends", drifts=[100], detections=alarms)
         named.figure_.set_size_inches(size)
