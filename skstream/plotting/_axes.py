@@ -190,7 +190,7 @@ def _range_without_outliers(values: Sequence[np.ndarray]) -> tuple[float, float]
 
 LARGEST_FONT, SMALLEST_FONT = 9.0, 4.5
 LINE_SPACING = 1.3  # height of a row of text by its font size
-SMALL_INCHES = 3.5  # width of axes
+SMALL_INCHES = 4.5  # width of axes
 TITLE_FONTS = ("medium", "small", "x-small")
 CHARACTER_WIDTH = 0.55  # of a title by its font size
 MOST_WRITTEN_OUT = 1e6  # of times that are numbers
