@@ -1,13 +1,14 @@
 """Errors of the command line about files say what stands there, and what to do."""
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from skstream import load
+from skstream import PrequentialEvaluator, load
 from skstream.cli import main
 from skstream.cli._output import in_options
 from skstream.utils._saved import FORMAT
@@ -205,3 +206,20 @@ def test_rare_labels_are_said_once_with_the_options_to_add(command, tmp_path, ca
     )
     assert main([*words, "--metric", "recall:fraud"]) == 0
     assert "says little" not in _out(capsys)
+
+
+@pytest.mark.parametrize("given", [[], ["--progress"], ["--no-progress"]])
+def test_a_terminal_shows_that_the_command_is_at_work(given, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("tqdm")
+    seen = []
+
+    def evaluate(self, *_):
+        seen.append((self.progress, capsys.readouterr().out))
+        raise RuntimeError
+
+    monkeypatch.setattr(PrequentialEvaluator, "evaluate", evaluate)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["evaluate", written(tmp_path), "--target", "class", *given]) == 2
+    ((progress, output),) = seen
+    assert progress == (given != ["--no-progress"])
+    assert "Target: class (labels down, up)" in output

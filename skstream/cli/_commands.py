@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -47,6 +46,7 @@ from skstream.cli._protocols import (
     make_evaluator,
     monitors_given,
     open_stream,
+    shows_progress,
 )
 from skstream.cli._suite import RESULTS
 from skstream.core.engine.answers import ModelError, ends_program
@@ -258,19 +258,20 @@ def evaluate(options: argparse.Namespace) -> int:
     check_outputs(options.plot, options.save, options.report)
     plan = _planned(options)
     stream = plan.opened.stream
+    show(f"{_about(plan.opened, plan.classes)}\n")
+    sys.stdout.flush()  # what follows may take long
     result, status = _evaluated(plan.evaluator, plan.models, stream, traceback=options.traceback)
     if result is not None:
         result = with_command(result, options.words)
-        show(f"{_about(plan.opened, plan.classes)}\n")
         # Why models failed is said once, by the error that ends.
         show(replace(result, failures=dict.fromkeys(result.failures, "the error below says why")))
-        found = detect(result, plan.monitors) if plan.monitors else {}
+        found, compared = detect(result, plan.monitors) if plan.monitors else {}, list[Any]()
         with ExitStack() as last:  # all are done, the newest first, even if some fail
-            last.callback(write_report, result, options.report, detections=found)
+            last.callback(write_report, result, options.report, detections=found, also=compared)
             last.callback(write, result, options.plot, None, detections=found)
             last.callback(write, result, None, options.save)
-            compared = show_below(result, options, found)
-        if status == 0 and not compared:
+            whole = show_below(result, options, found, compared)
+        if status == 0 and not whole:
             status = FAILED
         if status == 0 and result.failures:
             status = f"error: {'; '.join(result.failures.values())}"
@@ -393,7 +394,7 @@ def demo(options: argparse.Namespace) -> int:
     evaluator = PrequentialEvaluator(
         forgetting=DEMO_FORGETTING,
         random_state=0,
-        progress=sys.stderr.isatty() and find_spec("tqdm") is not None,
+        progress=shows_progress(),
     )
     names = (*CLASSIFIER_BASELINES, *DEMO_MODELS)
     models = {name: model_of(name, stream) for name in names}
