@@ -29,6 +29,7 @@ from skstream.cli._output import (
     check_comparisons,
     check_outputs,
     draw,
+    in_options,
     make_folder,
     of_rare_labels,
     one_line_warnings,
@@ -67,7 +68,7 @@ from skstream.logs._slices import SliceScores
 from skstream.reports._show_versions import show_versions
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._files import is_uri
-from skstream.streams._profile import label_columns, words_of
+from skstream.streams._profile import doubtful_features, label_columns, words_of
 from skstream.utils._tables import filled, shown
 from skstream.utils._validation import is_regressor
 
@@ -177,8 +178,8 @@ def _probabilities(columns: str) -> Any:
     return parts[0] if len(parts) == 1 else parts
 
 
-#: A target of more values is hardly a label.
-MAX_LABELS = 1000
+#: A target of more values is hardly a label, and one of so many numbers may not be one.
+MAX_LABELS, MANY_LABELS = 1000, 30
 
 DEMO_MODELS = (
     *("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd"),
@@ -495,14 +496,20 @@ def _about(opened: Opened, classes: Any) -> str:
             f"Stream: {opened.names[0]}\n{holdout}Features: {shown(stream.feature_names or [])}\n"
             f"Target: {labels}\nDrifts: {_drifts_in_words(stream.drifts)}"
         )
-    leak = ""
-    if classes is not None and not any(map(is_uri, opened.names)):
-        found = label_columns(opened.stream)
-        leak = filled(f"\nCareful. {words_of(found)}") if found else ""
+    said: list[str] = []
+    if not any(map(is_uri, opened.names)):
+        found = () if classes is None else label_columns(opened.stream)
+        said = [*([words_of(found)] if found else []), *doubtful_features(opened.stream)]
+    if classes is not None and len(classes) >= MANY_LABELS and classes.dtype.kind in "iuf":
+        said.append(
+            f"The target has {len(classes):,} whole numbers as labels. If they are quantities, use "
+            "regressors: --model sgd-regressor."
+        )
+    careful = "".join(filled(f"\nCareful. {in_options(words)}") for words in said)
     features = filled(f"Features: {files.features_in_words()}", indent="  ")
     return (
         f"Stream: {order}{shown(names)}\n{holdout}{features}\n"
-        f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){leak}"
+        f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){careful}"
     )
 
 
