@@ -174,9 +174,9 @@ class LabelProfile:
             [
                 f"LabelProfile({self.n_rows:,} labels, {len(self.classes)} classes, "
                 f"{self.n_missing:,} missing)",
-                f"  P(M) majority    {self.majority_prior:.4f}",
-                f"  P(T) persistence {self.persistence:.4f}",
-                f"  P(S) succession  {self.succession:.4f}",
+                f"  P(M) majority     {self.majority_prior:.4f}",
+                f"  P(T) persistence  {self.persistence:.4f}",
+                f"  P(S) succession   {self.succession:.4f}",
                 filled(f"  {self.advice}", indent="  "),
                 "  Delta(l) per class in .delta, class shares in .priors, .successors",
             ]

@@ -94,7 +94,7 @@ def test_representations():
     profile = label_profile(["<b>", None, "<b>", "a"])
     text = repr(profile)
     assert text.startswith("LabelProfile(3 labels, 2 classes, 1 missing)")
-    assert "P(T) persistence 0.5000" in text
+    assert "P(T) persistence  0.5000" in text
     assert profile.advice in text
 
 
@@ -140,7 +140,7 @@ def test_a_cycle_depends_on_the_past():
     assert "Wrap models in TemporallyAugmented" in profile.advice
     assert "compare them with P(S)" in profile.advice
     assert "with the majority (" not in profile.advice
-    assert "P(S) succession  1.0000" in repr(profile)
+    assert "P(S) succession   1.0000" in repr(profile)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 24, 200])
