@@ -226,7 +226,7 @@ def test_a_terminal_shows_that_the_command_is_at_work(given, tmp_path, capsys, m
 
 
 SOLD = "number,sold,paid,due,count,price\n" + "".join(
-    f"{row + 100},2024-03-01T{row // 2:02}:00,2024-03-{'09' if row % 7 else 11}T{row // 2:02}:00,"
+    f"{row + 100},2024-03-01T{row // 2:02}:00,2024-03-01T{row // 2 + 2:02}:00,"
     f"2024-02-{1 + row % 20:02},{row},{row % 9}\n"
     for row in range(40)
 )
