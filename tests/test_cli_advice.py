@@ -1,13 +1,14 @@
 """Errors of the command line about files say what stands there, and what to do."""
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from skstream import load
+from skstream import PrequentialEvaluator, load
 from skstream.cli import main
 from skstream.cli._output import in_options
 from skstream.utils._saved import FORMAT
@@ -205,3 +206,48 @@ def test_rare_labels_are_said_once_with_the_options_to_add(command, tmp_path, ca
     )
     assert main([*words, "--metric", "recall:fraud"]) == 0
     assert "says little" not in _out(capsys)
+
+
+@pytest.mark.parametrize("given", [[], ["--progress"], ["--no-progress"]])
+def test_a_terminal_shows_that_the_command_is_at_work(given, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("tqdm")
+    seen = []
+
+    def evaluate(self, *_):
+        seen.append((self.progress, capsys.readouterr().out))
+        raise RuntimeError
+
+    monkeypatch.setattr(PrequentialEvaluator, "evaluate", evaluate)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["evaluate", written(tmp_path), "--target", "class", *given]) == 2
+    ((progress, output),) = seen
+    assert progress == (given != ["--no-progress"])
+    assert "Target: class (labels down, up)" in output
+
+
+SOLD = "number,sold,paid,due,count,price\n" + "".join(
+    f"{row + 100},2024-03-01T{row // 2:02}:00,2024-03-01T{row // 2 + 2:02}:00,"
+    f"2024-02-{1 + row % 20:02},{row},{row % 9}\n"
+    for row in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "doubtful", "advice"),
+    [
+        ([], {"number", "paid"}, "pass --time sold and --label-time paid. Else leave it out with"),
+        (["--time", "sold"], {"number", "paid"}, "pass --label-time paid. Else leave it out with"),
+        (["--time", "sold", "--label-time", "paid"], {"number"}, "out with --exclude number."),
+        (["--exclude", "number", "--exclude", "paid"], set(), "use regressors: --model sgd-reg"),
+        (["--model", "sgd-regressor"], {"number", "paid"}, "--exclude paid."),
+    ],
+)
+def test_columns_that_count_rows_or_follow_them_are_named(
+    options, doubtful, advice, tmp_path, capsys
+):
+    (tmp_path / "sold.csv").write_text(SOLD)
+    assert main(["evaluate", str(tmp_path / "sold.csv"), "--target", "count", *options]) == 0
+    output = _out(capsys)
+    assert set(re.findall("Careful. '(.*?)' (?:counts|is later)", output)) == doubtful
+    assert advice in output
+    assert ("40 whole numbers as labels" in output) == ("sgd-regressor" not in options)

@@ -232,13 +232,14 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
     _add(group, [("--set", "NAME=VALUE", words)], **_PARAMETERS)
     _add(group, [_JOBS], type=int)
-    group.add_argument("--progress", help="show a progress bar (needs tqdm)", **_FLAG)
+    words = "show a progress bar, which needs tqdm (default: on a terminal)"
+    group.add_argument("--progress", help=words, action=argparse.BooleanOptionalAction)
     words = "folder from which the same command resumes where it stopped"
     _add(group, [("--checkpoint", "FOLDER", words)], **_PATH)
 
     group = parser.add_argument_group("comparisons; with delayed labels, of predictions at arrival")
-    words = "test whether two models differ; choose them before you see scores"
-    group.add_argument("--compare", nargs=2, metavar=("A", "B"), help=words)
+    words = "test whether two models differ; choose them before you see scores; repeatable"
+    group.add_argument("--compare", nargs=2, metavar=("A", "B"), help=words, **_REPEATED)
     words = "find the best model, by default by the first measure, and those not worse"
     _add(group, [("--compare-with-best", "MEASURE", words)], nargs="?", const="")
     _add(parser.add_argument_group("the output"), _OUTPUT, **_PATH)

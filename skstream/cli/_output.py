@@ -294,9 +294,12 @@ def check_comparisons(
     options: argparse.Namespace, models: Sequence[str], measures: Mapping[str, Measure]
 ) -> None:
     """Raise an error for comparisons that cannot be made; name their models as the table does."""
-    options.compare = [_in_table(name, options, models) for name in options.compare or ()]
-    if options.compare and options.compare[0] == options.compare[1]:
-        raise ValueError(f"--compare names the model {options.compare[0]!r} twice.")
+    options.compare = [
+        [_in_table(one, options, models) for one in pair] for pair in options.compare
+    ]
+    for a, b in options.compare:
+        if a == b:
+            raise ValueError(f"--compare names the model {a!r} twice.")
     if options.compare_with_best is not None:
         metric = options.compare_with_best or next(iter(measures))
         if metric not in measures:
@@ -324,24 +327,34 @@ def _in_table(name: str, options: argparse.Namespace, models: Sequence[str]) -> 
 
 
 def show_below(
-    result: EvaluationResult, options: argparse.Namespace, detections: FoundByMonitor
+    result: EvaluationResult,
+    options: argparse.Namespace,
+    detections: FoundByMonitor,
+    compared: list[Any],
 ) -> bool:
-    """Print what was asked for below the table; False if a comparison could not be made."""
+    """Print what was asked for below the table; False if a comparison could not be made.
+
+    Those of --compare are put into `compared`.
+    """
     rare = of_rare_labels(result, options.metric)
     for text in (*_deviations(result), *_alarms(result, detections), *([rare] if rare else [])):
         show(text)
     asked: list[tuple[str, Callable[[], Any]]] = []
     if result.n_folds > 1:
         asked.append(("ranks over folds", result.rank))
-    if options.compare:
-        asked.append(("--compare", lambda: _compared(result, *options.compare)))
+    asked += [
+        (f"--compare {' '.join(pair)}", partial(_compared, result, *pair))
+        for pair in options.compare
+    ]
     if options.compare_with_best is not None:
         metric = options.compare_with_best or result.metric_names[0]
         asked.append(("--compare-with-best", lambda: _best(result, metric)))
     whole = True
     for what, compare in asked:
         try:
-            show(f"\n{compare()}")
+            found = compare()
+            show(f"\n{found}")
+            compared += [found] if what.startswith("--compare ") else []
         except ValueError as error:
             say(f"{what}: {error}")
             whole = whole and not what.startswith("--")
