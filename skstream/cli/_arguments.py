@@ -79,9 +79,7 @@ measures of numbers (default: mae, rmse, r2):
 A target of numbers with fractions is regression; every other target holds labels. \
 Texts become categories, and categories ordinal codes; --read "nominal=['COL']" and \
 --read "numeric=['COL']" decide otherwise. --set and --read take values as Python writes \
-them, or texts; errors name their parameters as Python does: where one says \
-missing_labels='skip', pass --set missing_labels=skip. The exit status is 0, 2 after an \
-error, 130 after Ctrl-C."""
+them, or texts. The exit status is 0, 2 after an error, 130 after Ctrl-C."""
 
 SCORE_DESCRIPTION = """\
 Score predictions that a file holds beside the labels, row by row, as an evaluation \

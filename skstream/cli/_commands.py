@@ -21,18 +21,17 @@ from skstream.cli._arguments import make_parser
 from skstream.cli._bench import DIFFERENT, FAILED, INTERRUPTED
 from skstream.cli._from_text import (
     CLASSIFIER_BASELINES,
-    MODELS,
     REGRESSOR_BASELINES,
     best_possible,
     model_of,
     models_given,
 )
 from skstream.cli._output import (
-    RESULT_FILE,
     check_comparisons,
     check_outputs,
     draw,
     make_folder,
+    of_rare_labels,
     one_line_warnings,
     say,
     show,
@@ -50,7 +49,7 @@ from skstream.cli._protocols import (
     open_stream,
 )
 from skstream.cli._suite import RESULTS
-from skstream.core.engine.answers import FILL_GAPS, ModelError, ends_program
+from skstream.core.engine.answers import ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.core.evaluators.settings import run_options
 from skstream.core.measures.registry import resolve_metrics
@@ -108,6 +107,8 @@ def score(options: argparse.Namespace) -> int:
     estimates = log.estimate(unanswered=skipped) if options.estimate else None
     show(result)
     show(_about_guesses(result))
+    if rare := of_rare_labels(result, options.metric):
+        show(rare)
     if not all(isinstance(one, dict) for one in log.probabilities.values()):
         order = ", ".join(map(str, given.get("classes", np.asarray(result.classes).tolist())))
         show(f"Probabilities are read in this order of the classes: {order}.")
@@ -273,11 +274,6 @@ def evaluate(options: argparse.Namespace) -> int:
             status = FAILED
         if status == 0 and result.failures:
             status = f"error: {'; '.join(result.failures.values())}"
-            if FILL_GAPS in status:
-                failed = [name for name in result.failures if name in MODELS] or ["sgd"]
-                status = status.replace(FILL_GAPS, "") + (
-                    f"\nTo fill gaps first, wrap the model: --model \"prepared('{failed[0]}')\""
-                )
         if status == 0 and result._why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)
@@ -290,7 +286,7 @@ def verify(options: argparse.Namespace) -> int:
         return _bench.verify_bench(
             options.result, lambda path: verify(argparse.Namespace(**given | {"result": path}))
         )
-    path = _saved_in(options.result)
+    path = options.result
     result = load_result(path)
     words = result.details.record.get("command")
     if words is None and not (options.data and options.model):
@@ -329,21 +325,14 @@ def report(options: argparse.Namespace) -> int:
         raise FileExistsError(
             f"{page} already exists: name the file to write, --out FILE; it is then replaced."
         )
-    path = _saved_in(options.result)
-    if _bench.is_bench(path):
-        results = sorted((path / RESULTS).glob("*.npz"))
+    if _bench.is_bench(options.result):
+        results = sorted((options.result / RESULTS).glob("*.npz"))
         raise ValueError(
-            f"{path} contains the results of many runs, but a page is about one: name its file"
-            + (f", such as {results[0]}." if results else ".")
+            f"{options.result} contains the results of many runs, but a page is about one: name "
+            "its file" + (f", such as {results[0]}." if results else ".")
         )
-    write_report(load_result(path), page)
+    write_report(load_result(options.result), page)
     return 0
-
-
-def _saved_in(path: Path) -> Path:
-    """Return the file of the result in a folder of --save; other paths as they are."""
-    saved = path / RESULT_FILE
-    return saved if saved.is_file() else path
 
 
 def bench(options: argparse.Namespace) -> int:

@@ -164,7 +164,13 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
     reading["roles"] = {key: name for key, name in reading["roles"].items() if name} or None
     if options.generator is None:
         paths = [os.path.expandvars(file) for file in options.file]
-        files = open_files(paths, options.target, **reading)
+        try:
+            files = open_files(paths, options.target, **reading)
+        except (ValueError, TypeError) as error:
+            if delays is None:
+                raise
+            words = f"--delay {delays} is no number and no duration, such as 7D; so it"
+            raise ValueError(str(error).replace("label_time names", f"{words} names")) from error
         names = files.files
     whole: Stream = make_stream(options.generator) if files is None else files
     if delays is not None:

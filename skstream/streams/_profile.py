@@ -18,6 +18,8 @@ from skstream.utils._times import is_of_dates, time_column
 from skstream.utils._warnings import warn
 
 _BLOCK = 65536
+# From this share of one label on, the others are rare.
+MOST_OF_ONE_LABEL = 0.9
 # Rows that are looked at, and the fewest for which anything is said.
 MOST_ROWS, FEWEST_ROWS = 10_000, 200
 # Rows before a row whose mean is subtracted from a column; 0: the column as it is.
@@ -121,9 +123,24 @@ class LabelProfile:
 
     @property
     def advice(self) -> str:
-        """What the profile means for baselines and models, in one or two sentences."""
+        """What the profile means for baselines and models, in one to three sentences."""
         if len(self.classes) == 1:
             return f"All {self.n_rows:,} labels are {self.classes[0]!s}: there is nothing to learn."
+        return f"{self._of_succession()}{self._of_rare_labels()}"
+
+    def _of_rare_labels(self) -> str:
+        """Say which measures tell more than the accuracy, where nearly all labels are the same."""
+        if self.majority_prior < MOST_OF_ONE_LABEL or len(self.classes) < 2:
+            return ""
+        *_, rare, usual = self.classes[self.priors.argsort(kind="stable")]
+        return (
+            f" {100 * self.majority_prior:.1f} % of the labels are {usual}, so a high accuracy "
+            f"says little: add measures of the label {rare}: "
+            f"metrics=['average_precision:{rare}', 'recall:{rare}']."
+        )
+
+    def _of_succession(self) -> str:
+        """Say what the order of the labels means for baselines and models."""
         figures = f"P(T) = {self.persistence:.3f}, P(M) = {self.majority_prior:.3f}"
         if self._follows(max(self.majority_prior, self.persistence)):
             # Labels that alternate or form a cycle, whether or not they also repeat.
@@ -154,9 +171,9 @@ class LabelProfile:
             [
                 f"LabelProfile({self.n_rows:,} labels, {len(self.classes)} classes, "
                 f"{self.n_missing:,} missing)",
-                f"  P(M) majority    {self.majority_prior:.4f}",
-                f"  P(T) persistence {self.persistence:.4f}",
-                f"  P(S) succession  {self.succession:.4f}",
+                f"  P(M) majority     {self.majority_prior:.4f}",
+                f"  P(T) persistence  {self.persistence:.4f}",
+                f"  P(S) succession   {self.succession:.4f}",
                 filled(f"  {self.advice}", indent="  "),
                 "  Delta(l) per class in .delta, class shares in .priors, .successors",
             ]

@@ -120,7 +120,7 @@ def test_the_size_is_that_of_the_settings_and_ticks_fit_after_a_change() -> None
     assert not overlap(drawn.ax_.get_xticklabels())
     sizes = [(4.5, 3.0), (6.0, 3.2), (8.0, 4.5)]
     result, alarms = evaluated(5), found(5)
-    for first, size in itertools.product(sizes, [*sizes, (3.0, 3.0), (7.0, 6.0)]):
+    for first, size in [*itertools.product(sizes, [*sizes, (3.0, 3.0), (7.0, 6.0)])][::2]:
         with pyplot.rc_context({"figure.figsize": first}):
             named = result.plot(legend="ends", drifts=[100], detections=alarms)
         named.figure_.set_size_inches(size)
@@ -177,6 +177,24 @@ def test_names_are_not_broken_within_brackets() -> None:
     assert wrap_name("Model(alpha=0.0001)") == ["Model(alpha=0.0001)"]
     long = f"Model({'x' * 70}, b)"
     assert "".join(wrap_name(long)).replace(" ", "") == long.replace(" ", "")
+
+
+@pytest.mark.parametrize("mechanism", ["cumulative", "window:100", "window:30D"])
+def test_few_first_rows_do_not_set_the_limits_and_a_late_spike_does(mechanism: str) -> None:
+    rows = np.r_[1, 100 * np.arange(1, 20)]
+    times = np.datetime64("2026-01-01", "us") + rows * np.timedelta64(7, "h")
+    for place, is_seen in ((0, False), (1, True), (19, True)):
+        curve = np.full((20, 1), 0.3)
+        curve[place] = 0.9
+        display = PrequentialDisplay(
+            checkpoints=rows,
+            times=times,
+            curves={"a": curve},
+            metric="error",
+            forgetting=mechanism,
+        )
+        assert (display.plot().ax_.get_ylim()[1] > 0.9) == is_seen
+        assert display.lines_["a"].get_ydata()[place] == 0.9
 
 
 def test_no_number_stands_beside_no_value() -> None:
