@@ -259,7 +259,7 @@ def test_fresh_output_replaces_old_output_under_a_block(tmp_path, run_program, m
         "```python\nfrom matplotlib import pyplot\nlines = pyplot.plot([x])\n```\n\n![A](old.png)\n"
     )
     new = text.replace("```\nold\n```", ":::{div} block-output\n````\n2\n````\n:::").replace(
-        "old.png", "/outputs/page-2-1.png"
+        "old.png)", "/outputs/page-2-1.png){.drawn-above}"
     )
     program = tmp_path / "build.py"
     program.write_text(
