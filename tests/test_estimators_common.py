@@ -144,7 +144,7 @@ EXAMPLES: dict[type, list[Any]] = {
     ],
     AdaptiveRandomForestClassifier: [
         AdaptiveRandomForestClassifier(
-            grace_period=1e6, warning_detector=None, drift_detector=DDM(), random_state=0
+            2, grace_period=1e6, warning_detector=None, drift_detector=DDM(), random_state=0
         ),
         AdaptiveRandomForestClassifier(
             3,

@@ -156,7 +156,7 @@ def test_a_leaf_watches_its_own_features_only(rng: np.random.Generator) -> None:
 
 def test_a_patch_is_a_tree_of_some_features(rng: np.random.Generator) -> None:
     """Streaming random patches: all leaves of a tree watch the same features."""
-    X = rng.random((3000, 6)).round(2)
+    X = rng.random((1500, 6)).round(2)
     y = (X[:, 0] + X[:, 3] > 1).astype(int) + (X[:, 5] > 0.7)
     rules = {"grace_period": 30, "delta": 0.2, "tau": 0.3}
     forest = AdaptiveRandomForestClassifier(
@@ -176,9 +176,9 @@ def test_a_patch_is_a_tree_of_some_features(rng: np.random.Generator) -> None:
         weight[0] = max(weight[0], 1)
         alone = HoeffdingTreeClassifier(**rules)
         alone.partial_fit(X[:, drawn], y, classes=CLASSES, sample_weight=weight.astype(float))
-        assert alone.get_n_leaves() > 8
+        assert alone.get_n_leaves() > 4
         shares = clone_with(forest, number).predict_proba(X)  # a share of a share: rounded
-        np.testing.assert_allclose(shares, alone.predict_proba(X[:, drawn]), rtol=1e-13)
+        np.testing.assert_allclose(shares, alone.predict_proba(X[:, drawn]), 1e-13, 1e-300)
     assert len(drawn_by_all) > 1
 
 

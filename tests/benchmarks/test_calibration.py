@@ -12,9 +12,9 @@ from skstream import KFoldEvaluator
 @pytest.mark.parametrize("strategy", calibration.STRATEGIES)
 @pytest.mark.parametrize("test_on", ["trained", "held_out"])
 def test_a_protocol_is_part_of_the_answers_of_all_folds(strategy, test_on):
-    options = argparse.Namespace(rows=200, n_folds=6, learner="sgd")
+    options = argparse.Namespace(rows=120, n_folds=6, learner="sgd")
     (found,) = calibration.repetition("SEA", strategy, 1, [test_on], options)
-    X, y = calibration.STREAMS["SEA"](200, 1)
+    X, y = calibration.STREAMS["SEA"](120, 1)
     models = calibration.competitors("sgd", 1, X.shape[1])
     evaluator = KFoldEvaluator(
         "accuracy", n_folds=6, random_state=1, strategy=f"{strategy}:{test_on}"

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
@@ -37,8 +38,8 @@ KINDS = {
 GIVEN = {"KSWIN": {"seed": 1}, "DummyDriftDetector": {"seed": 1}}
 RNG = np.random.default_rng(0)
 LOSSES = (RNG.random(1500) < np.repeat([0.1, 0.4, 0.05], 500)).astype(float)
-X = RNG.normal(size=(700, 2))
-Y = (X[:, 0] > 0) ^ (np.arange(700) > 300)  # what was right is wrong from the middle on
+X = RNG.normal(size=(450, 2))
+Y = (X[:, 0] > 0) ^ (np.arange(450) > 200)  # what was right is wrong from the middle on
 
 
 def new(name):
@@ -102,15 +103,16 @@ def test_resets(name, kernels, tmp_path):
     run = evaluator.start(
         {"reset": DriftReset(BernoulliNB(), detector=new(name))}, classes=[False, True]
     )
-    run.update(X[:400], Y[:400])
+    run.update(X[:210], Y[:210])
     run.save(tmp_path / "run")
     run = load_run(tmp_path / "run")
-    run.update(X[400:], Y[400:])
+    run.update(X[210:], Y[210:])
     result = run.result()
     np.testing.assert_array_equal(result.tape.answers["reset"].ravel()[1:], resets_by_hand(name))
     assert result.n_rows == len(Y)
 
 
+@cache
 def resets_by_hand(name):
     """Answers of a model that gives way to one that learns since the warning, at an alarm."""
     peer, own, other, since, answers = new(name), BernoulliNB(), None, 0, []

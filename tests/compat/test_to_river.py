@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from skstream.temporal import TemporalCorrection
 from tests._examples import newest_alone
 
 pytest.importorskip("river")
-from river import base, checks, compose, ensemble, preprocessing
+from river import base, checks, compose, datasets, ensemble, preprocessing
 
 from skstream.compat import from_river, to_river
 
@@ -153,7 +154,9 @@ def test_a_row_that_fails_is_not_kept() -> None:
 @pytest.mark.parametrize(
     "estimator", [pytest.param(SGDClassifier(loss="log_loss"), marks=newest_alone), SGDRegressor()]
 )
-def test_checks_of_river(estimator) -> None:
+def test_checks_of_river(estimator, monkeypatch) -> None:
+    # Fifty rows show what two hundred do.
+    monkeypatch.setattr(datasets.base.Dataset, "take", lambda self, k: islice(self, k // 4))
     model = to_river(estimator.set_params(random_state=0), missing=0.0)
     for check in checks.yield_checks(model):
         if check.__name__ != "check_bounded_memory_growth":  # it takes long

@@ -242,9 +242,9 @@ def test_decimals_are_numbers(library: str) -> None:
 
 
 def test_booleans_that_come_as_objects_with_a_gap_first_are_prepared_alike(rng):
-    given = pandas.array(rng.choice([True, False], 80), dtype="boolean")
+    given = pandas.array(rng.choice([True, False], 45), dtype="boolean")
     given[[0, 7, 30]] = pandas.NA
-    frame = pandas.DataFrame({"b": given, "x": rng.normal(size=80)})
+    frame = pandas.DataFrame({"b": given, "x": rng.normal(size=45)})
     y = (frame.x + frame.b.fillna(False).astype(float) > 0.5).to_numpy()
     model = make_stream_pipeline(make_stream_preprocessor(frame), SGDClassifier(random_state=0))
     answers = [

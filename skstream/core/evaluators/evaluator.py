@@ -533,6 +533,7 @@ class StreamEvaluator(BaseEstimator):
             record={
                 **record(named, timelines),
                 "names": getattr(stream, "feature_names", None),
+                "kinds": stream and getattr(stream.source_streams()[0], "kinds", None),
             },
         )
         if options.keep_tape == "auto" and n_rows is not None:
