@@ -74,6 +74,7 @@ PHRASES = {
     r"\b[Ll]ikewise\b": "in the same way",
     r"\b[Nn]obody\b": "no one, or the noun",
     r"\b[Uu]nder drift": "with drift",
+    r"\b[Tt]old (the last|the previous|no) label": "given the last label",
 }
 # Less than readers see, where a page would take long: the text of the page, and what runs.
 SHORTER = {
