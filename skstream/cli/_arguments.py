@@ -144,7 +144,7 @@ def _parameter(text: str) -> tuple[str, Any]:
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
-        return name, value
+        return name, "\t" if value == r"\t" else value
 
 
 #: Options by what their values are: (option, name of the value in the help, help).

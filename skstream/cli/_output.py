@@ -86,6 +86,7 @@ _IN_OPTIONS: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"use np.inf \(or NaT\) for never": "leave them empty for never",
     r"a timedelta \(datetime.timedelta or numpy.timedelta64\)": "a duration such as 7D",
     r" \(timedelta\)": "",
+    r"roles=\{'arrival': '(.*?)'\}": r"--time \1",
     r"unit=timedelta\(hours=1\)": "--delay-unit 1h",
     # Keys of options={...}, parameters of which something is said, and those with a value or none.
     rf"()(?:options=)?\{{'{_NAME}': {_VALUE}\}}": lambda found: _as_option(*found.groups("")),
