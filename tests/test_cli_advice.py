@@ -163,7 +163,9 @@ DATES = "came,known,note,x,class\n" + "".join(
          "Leave it out with --exclude note, or raise --read \"max_categories=...\". Text"),
         (["--time", "came", "--read", "time_format=%m/%d/%Y"], "csv cannot be read: Row 12 has"),
         (["--forgetting", "window:7D"], "pass --time COL"),
-        (["--target", "x", "--read", "nominal=x"], 'or pass --set missing_labels=skip to predict'),
+        (["--target", "x", "--read", "nominal=x"], 'Pass --set missing_labels=skip to predict it'),
+        (["--exclude", "note,x"], "Repeat --exclude for each column. Columns: 'came', 'known',"),
+        (["--metric", "rmse"], "'rmse' is one of regression, but the target has labels"),
         (["--set", "n_warmup=-1"], "error: --set n_warmup must be an int"),
         (["--n-jobs", "0"], "error: --n-jobs must be an int"),
         (["--label-time", "x", "--time", "known", "--delay-unit", "1h"], "add --delay"),
@@ -277,3 +279,14 @@ def test_an_error_among_the_first_rows_leaves_the_result_so_far(tmp_path, capsys
     output = capsys.readouterr()
     assert "evaluation after 250 rows" in output.out
     assert "error: --time goes back at row 250, from 249 to 3." in output.err
+
+
+@pytest.mark.parametrize("option", ["--missing-labels", "--strategy"])
+def test_parameters_without_an_option_lead_to_set(option, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["evaluate", written(tmp_path), "--target", "class", option, "skip"])
+    name = option.strip("-").replace("-", "_")
+    assert f"go with --set: --set {name}=VALUE" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["evaluate", written(tmp_path), "--target", "class", "--taget", "skip"])
+    assert "--set" not in capsys.readouterr().err.partition("error:")[2]
