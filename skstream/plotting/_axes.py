@@ -195,6 +195,7 @@ SMALL_INCHES = 3.5  # width of axes
 MOST_LABEL_LINES = 3
 TITLE_FONTS = ("medium", "small", "x-small")
 CHARACTER_WIDTH = 0.55  # of a title by its font size
+MOST_WRITTEN_OUT = 1e6  # of times that are numbers
 TICK_INCHES = 0.75  # between two numbers of rows
 LEADER_INCHES = 0.3  # between the end of a line and its label
 #: Share of the width of the user's axes that labels at line ends may take.
@@ -213,10 +214,12 @@ def give_title(ax: Any, text: str) -> None:
     for font in TITLE_FONTS:
         title.set_fontsize(font)
         if title.get_window_extent().width <= width:
-            return
-    points = 72 * width / ax.figure.dpi
-    characters = max(12, int(points / (CHARACTER_WIDTH * title.get_fontsize())))
-    title.set_text(textwrap.fill(text, characters))
+            break
+    else:
+        points = 72 * width / ax.figure.dpi
+        characters = max(12, int(points / (CHARACTER_WIDTH * title.get_fontsize())))
+        title.set_text(textwrap.fill(text, characters))
+    lay_out(ax)
 
 
 def lay_out(ax: Any) -> None:
@@ -292,6 +295,8 @@ def show_times_along(ax: Any, times: np.ndarray) -> None:
         locator = dates.AutoDateLocator(maxticks=8)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    elif np.max(np.abs(times), initial=0.0) < MOST_WRITTEN_OUT:
+        ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel("time")
 
 

@@ -9,11 +9,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.core.forgetting import parse_forgetting
 from skstream.evaluation import EvaluationResult
 from skstream.logs._predictions import result_of_predictions
 from skstream.plotting._axes import (
-    UNSETTLED,
     ink,
     last_values,
     line_key,
@@ -23,7 +21,12 @@ from skstream.plotting._axes import (
 )
 from skstream.plotting._base import Canvas, check_kind
 from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks, refits_of
-from skstream.plotting._measure import MeasureDisplay, contents_in, measure_along
+from skstream.plotting._measure import (
+    MeasureDisplay,
+    contents_in,
+    measure_along,
+    share_unsettled,
+)
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import check_choice
 
@@ -34,10 +37,6 @@ SPREADS = {
     "std": "± 1 standard deviation ({}s)",
     "lines": "single {}s",
 }
-
-#: First checkpoints with fewer rows than this share of what is usual under the forgetting do not
-#: set the limits of the values; nor do more than this share of all checkpoints not set them.
-LEAST_OF_WINDOW, MOST_UNSETTLED = 0.5, 0.1
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -243,26 +242,8 @@ class PrequentialDisplay(MeasureDisplay):
             return draw_marks(canvas, self.drifts, self.detections, canvas.lines, end, self._place)
 
         about: dict[str, Any] = {"end": end, "others": others, "mark": mark}
-        self._finish(canvas, along, curves, guess, unsettled=self._unsettled, **about)
-
-    @property
-    def _unsettled(self) -> float:
-        """Share of the checkpoints, all at the start, whose values rest on few rows."""
-        rows = along = np.asarray(self.checkpoints, dtype=np.float64)
-        try:
-            mechanism = parse_forgetting(self.mechanism or self.forgetting)
-        except ValueError:  # sets of rows, all of one size
-            return UNSETTLED
-        width: Any = mechanism.memory(0.5)
-        if mechanism.counts_time and self.times is not None and self.times.dtype.kind == "M":
-            along = np.asarray(self.times, dtype="datetime64[us]").astype(np.float64)
-            width = vars(mechanism)["duration"].astype(np.float64)
-        few = rows < UNSETTLED * rows[-1:]
-        if width is not None and len(rows) and width < along[-1] - along[0]:
-            counted = rows - np.interp(along - width, along, rows, left=0.0)
-            few |= counted < LEAST_OF_WINDOW * np.median(counted)
-        n_few = min(np.logical_and.accumulate(few).sum(), np.ceil(MOST_UNSETTLED * len(rows)))
-        return float(max(UNSETTLED, (n_few + 0.5) / len(rows))) if len(rows) > 1 else UNSETTLED
+        few = share_unsettled(self.checkpoints, self.times, self.mechanism or self.forgetting)
+        self._finish(canvas, along, curves, guess, unsettled=few, **about)
 
     @property
     def _spread(self) -> str:

@@ -27,7 +27,7 @@ from skstream.plotting._axes import (
     wrap_name,
 )
 from skstream.plotting._base import Canvas, Layout, check_kind
-from skstream.plotting._measure import MeasureDisplay, measure_along, names_in
+from skstream.plotting._measure import MeasureDisplay, measure_along, names_in, share_unsettled
 from skstream.stats._report import plural
 from skstream.utils._choices import check_choice
 
@@ -193,7 +193,9 @@ class SliceDisplay(MeasureDisplay):
         for name, curve in self.curves.items():
             canvas.draw_line(ax, name, along, curve, styles[name])
         end = measure_along(canvas, along, self.times)
-        self._finish(canvas, along, list(self.curves.values()), end=end)
+        forgetting, n_groups = self.mechanism or self.forgetting, len(self.curves) - 1
+        few = share_unsettled(self.checkpoints, self.times, forgetting, n_groups)
+        self._finish(canvas, along, list(self.curves.values()), end=end, unsettled=few)
 
     def _draw_bars(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
@@ -219,13 +221,13 @@ class SliceDisplay(MeasureDisplay):
         ax.set_yticks(places, labels, parse_math=False)
         ax.set_ylim(len(names) + 0.1, -0.6)  # with room for what the line is
         words = {"color": ink(), "fontsize": "small", "va": "center"}
-        place = ax.transAxes.inverted().transform(ax.transData.transform((whole, 0.0)))[0]
-        words["ha"] = "left" if place < 0.35 else "right" if place > 0.65 else "center"
-        ax.text(whole, len(names) - 0.3, f" all rows {whole:z.4f} ", **words)
+        of_all = ax.text(whole, len(names) - 0.3, f" all rows {whole:z.4f} ", **words)
         about = f"\n(lines: {100 * self.level:.3g} % intervals, valid for all groups at once)"
         about = about if np.isfinite(low).any() else ""
         ax.set_xlabel(axis_words(self.metric) + about, parse_math=False)
         give_title(ax, self._title())
+        if of_all.get_window_extent().x1 > ax.get_window_extent().x1:
+            of_all.set_ha("right")
         tallest = max(one.count("\n") + 1 for one in labels)
         room = 72 * inches_of(ax)[1] / (LINE_SPACING * (len(names) + 0.7) * tallest)
         for text in ax.get_yticklabels():
