@@ -32,7 +32,7 @@ from skstream.streams._open import PARAMETERS_OF_READERS
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
 from skstream.utils._saved import RESULT_FILE, atomic_write
-from skstream.utils._tables import aligned, filled, listed
+from skstream.utils._tables import aligned, figure, filled, listed
 
 #: Files of the folder given as --save, besides RESULT_FILE.
 SCORES_FILE, CURVE_FILE = "scores.csv", "curve.csv"
@@ -86,6 +86,10 @@ _IN_OPTIONS: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"use np.inf \(or NaT\) for never": "leave them empty for never",
     r"a timedelta \(datetime.timedelta or numpy.timedelta64\)": "a duration such as 7D",
     r" \(timedelta\)": "",
+    r"(exclude names the column '[^']*,[^']*', .*?)( Did you mean .*?\?)? Columns:": (
+        r"\1 Repeat --exclude for each column. Columns:"
+    ),
+    r"roles=\{'arrival': '(.*?)'\}": r"--time \1",
     r"unit=timedelta\(hours=1\)": "--delay-unit 1h",
     # Keys of options={...}, parameters of which something is said, and those with a value or none.
     rf"()(?:options=)?\{{'{_NAME}': {_VALUE}\}}": lambda found: _as_option(*found.groups("")),
@@ -377,7 +381,7 @@ def _deviations(result: EvaluationResult) -> Iterator[str]:
         rows = []
         for name, by_metric in result.values.items():
             spread = [curve[-1].std(ddof=1) for curve in by_metric[forgetting].values()]
-            rows.append([name, *(f"{value:z.4f}" for value in spread), ""])
+            rows.append([name, *map(figure, spread), ""])
         of = f" ({forgetting})" if len(result.forgetting_names) > 1 else ""
         yield f"\nstandard deviations over {result.n_folds} folds{of}:"
         lines = aligned(["model", *result.metric_names, ""], rows)
