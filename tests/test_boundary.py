@@ -32,7 +32,7 @@ from skstream.core.evaluators.prequential import KFoldEvaluator
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=(300, 3))
+X = rng.normal(size=(150, 3))
 y = np.where(X[:, 0] > 0, "a", "b")
 common = {"run": RunOptions(kernels=False), "random_state": 0}
 every = ["cumulative", "window:50", "fading:0.9", "adwin"]
@@ -40,7 +40,7 @@ found = {}
 for evaluator in (
     PrequentialEvaluator(["accuracy", "kappa_m", "kappa_temporal"], forgetting=every, **common),
     KFoldEvaluator(["accuracy", "kappa"], n_folds=3, **common),
-    HoldoutEvaluator("accuracy", holdout=(X[:50].copy(), y[:50].copy()), every=100, **common),
+    HoldoutEvaluator("accuracy", holdout=(X[:50].copy(), y[:50].copy()), every=50, **common),
     DelayedEvaluator(["accuracy", "kappa_plus"], delay=10, polling=Polling(n_bins=3), **common),
 ):
     models = {"sgd": SGDClassifier(), "other": SGDClassifier(alpha=0.1)}
