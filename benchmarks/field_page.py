@@ -14,11 +14,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import kendalltau
 
+from benchmarks._field_names import LEARNERS, STREAMS
 from benchmarks.field import FIELD, ranked
 from skstream.stats import friedman_nemenyi
 from skstream.stats._report import plural
@@ -33,6 +34,8 @@ PUBLISHED = (
     ("bag", "CapyMOA's documentation, bagging of ten trees", 82.4, "other random weights"),
     ("forest", "CapyMOA's documentation, adaptive random forest", 89.36, "here ten trees"),
 )
+#: Streams of a table of accuracies, so that it is no wider than the page.
+MOST_COLUMNS = 8
 TRIED = """Tried, and not in the record: with 100 trees and one seed, the forest gets 88.75, by
 `skstream evaluate electricity.parquet --target class --model "forest(n_estimators=100)"
 --set random_state=0`. So its size explains about one point of the difference. The other reasons in
@@ -64,6 +67,12 @@ def cost(value: float | None) -> str:
     return "–" if value is None else f"{float(f'{value:.2g}'):,g}"
 
 
+def span(values: Sequence[float]) -> str:
+    """Differences from the smallest to the largest, in points."""
+    ends = dict.fromkeys(percent(one) for one in (min(values), max(values)))
+    return " to ".join(ends)
+
+
 def listing(names: Iterable[str]) -> str:
     """Names, in code style."""
     return ", ".join(f"`{name}`" for name in names) or "none"
@@ -73,6 +82,26 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown; all columns but the first are numbers."""
     lines = [header, ["---", *("---:" for _ in header[1:])], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+class Refit(NamedTuple):
+    """How refitted boosting compares with the best other learner of a stream."""
+
+    margin: float
+    leads_by_first_seed: bool
+    leads_by_every_seed: bool
+
+
+class Late(NamedTuple):
+    """What late labels change on a stream."""
+
+    stream: str
+    delay: str
+    best_now: str
+    best_late: str
+    tau: float
+    loss: float  # of the median learner
+    last_loss: float  # of the last known label, as a guess
 
 
 class Field:
@@ -209,16 +238,176 @@ class Field:
         """Learners of a family that are not told the last label."""
         return self.untold(n for n, one in self.learners.items() if one["family"] == family)
 
+    @cached_property
+    def unbeaten(self) -> list[str]:
+        """Real streams on which no learner by itself beats every naive guess."""
+        return [name for name in self.real if not self.untold(self.beat(name))]
 
-# -- answers: sentences, each with what bears it
+    @cached_property
+    def everywhere(self) -> list[str]:
+        """Learners that compete on every real stream."""
+        return [n for n in self.ranked_learners if all(n in self.competing(e) for e in self.real)]
+
+    @cached_property
+    def gains_by_last(self) -> dict[str, list[float]]:
+        """By real stream: what each learner gains if it is given the last label."""
+        return {
+            e: [
+                self.score(e, told) - self.score(e, alone)
+                for alone, told in self.pairs().items()
+                if {alone, told} <= {*self.competing(e)}
+            ]
+            for e in self.real
+        }
+
+    @cached_property
+    def forest_by_tree(self) -> tuple[list[float], list[float]] | None:
+        """What the forest gains on the tree, and how many times as long it takes, by stream."""
+        tree, forest = self.first("tree"), self.first("forest")
+        if not {tree, forest} <= {*self.everywhere} or not self.real:
+            return None
+        gains = [self.score(e, str(forest)) - self.score(e, str(tree)) for e in self.real]
+        learners = [self.entries[e]["learners"] for e in self.real]
+        return gains, [one[forest]["microseconds"] / one[tree]["microseconds"] for one in learners]
+
+    @cached_property
+    def refits(self) -> dict[str, "Refit"]:
+        """By real stream: refitted boosting, and the best learner that learns row by row."""
+        refits, found = self.of_family("refitted"), {}
+        for name in self.real:
+            alone = self.untold(self.competing(name))
+            there = [n for n in alone if n in refits]
+            others = [n for n in alone if n not in refits]
+            if there and others:
+                margin = self.score(name, self.best(name, there)) - self.score(
+                    name, self.best(name, others)
+                )
+                seeds = range(len(self.entries[name]["commands"]))
+                leads = [self.best(name, alone, seed) in refits for seed in seeds]
+                found[name] = Refit(margin, leads[0], all(leads))
+        return found
+
+    @cached_property
+    def late_effects(self) -> dict[str, list["Late"]]:
+        """What late labels change, by how late they are."""
+        return {
+            which: [
+                self._late_effect(name)
+                for stream, name in by_stream.items()
+                if stream in self.entries and len(self._in_both(name)) > 1
+            ]
+            for which, by_stream in self.delays.items()
+        }
+
+    def _in_both(self, entry: str) -> list[str]:
+        now = self.entries[entry]["stream"]
+        return [n for n in self.competing(now) if n in self.competing(entry)]
+
+    def _late_effect(self, entry: str) -> "Late":
+        now, names = self.entries[entry]["stream"], self._in_both(entry)
+        a, b = ([self.score(e, n) for n in names] for e in (now, entry))
+        return Late(
+            stream=now,
+            delay=self.entries[entry]["delay"].removeprefix("late"),
+            best_now=self.best(now, names),
+            best_late=self.best(entry, names),
+            tau=float(kendalltau(a, b).statistic),
+            loss=median(np.subtract(a, b).tolist()),
+            last_loss=self.score(now, "persistent") - self.score(entry, "persistent"),
+        )
+
+
+# -- the answers: one line each, of figures that the details explain
+
+
+def naive_headline(field: Field) -> Iterable[str]:
+    """On how many streams no learner beats the naive guesses, and whether the last label helps."""
+    guesses = [field.entries[e]["best_guess"] for e in field.unbeaten]
+    yield (
+        f"**On {len(field.unbeaten)} of {len(field.real)} real streams no learner beats the best "
+        f"naive guess.** On {guesses.count('persistent')} of them that guess is the last label."
+    )
+    gains = [gain for of_stream in field.gains_by_last.values() for gain in of_stream]
+    if gains:
+        more = [e for e in field.unbeaten if field.beat(e)]
+        where = f"beat the guess on {len(more)} of those" if more else "beat no guess on those"
+        yield (
+            f"**Giving learners the last label raises accuracy in {sum(g > 0 for g in gains)} of "
+            f"{len(gains)} cases**, by {percent(median(gains))} points in the median; they still "
+            f"{where} {plural(len(field.unbeaten), 'stream')}."
+        )
+
+
+def best_headline(field: Field) -> Iterable[str]:
+    """Which learners are best over the streams."""
+    found = field.ranks(field.real)
+    if found is not None:
+        worse = len(found.names) - 1 - len(not_worse(found))
+        yield (
+            f"**`{found.ranking[0]}` has the best average rank**, and {worse} of the other "
+            f"{len(found.names) - 1} learners rank significantly worse."
+        )
+    if board := field.record["leaderboards"].get("real"):
+        times = {n: field.cost_of(n, "microseconds", field.real) for n in board["possible"]}
+        words = [f"`{n}` ({cost(time)} µs per row)" for n, time in times.items()]
+        if len(words) <= 3:
+            yield f"**By mean accuracy the best is {' or '.join(words)}**, with 95 % confidence."
+
+
+def forest_headline(field: Field) -> Iterable[str]:
+    """What a forest costs and gains."""
+    if found := field.forest_by_tree:
+        gains, ratios = found
+        yield (
+            f"**A forest takes {median(ratios):.0f} times as long as a tree** and gains "
+            f"{percent(median(gains))} points, in the median; it is better on "
+            f"{sum(g > 0 for g in gains)} of {len(gains)} streams."
+        )
+
+
+def refit_headline(field: Field) -> Iterable[str]:
+    """Whether boosting that is refitted leads."""
+    if field.refits:
+        leads = sum(one.leads_by_every_seed for one in field.refits.values())
+        behind = -min(one.margin for one in field.refits.values())
+        yield (
+            f"**Refitted boosting is clearly ahead on {leads or 'none'} of {len(field.refits)} "
+            f"real streams**{f', and up to {percent(behind)} points behind' if behind > 0 else ''}."
+        )
+
+
+def late_headline(field: Field) -> Iterable[str]:
+    """What late labels cost."""
+    known = [effects for effects in field.late_effects.values() if effects]
+    if known:
+        losses, last = (
+            [median([getattr(one, what) for one in effects]) for effects in known]
+            for what in ("loss", "last_loss")
+        )
+        longest = known[-1]
+        changed = sum(one.best_now != one.best_late for one in longest)
+        yield (
+            f"**Late labels cost a typical learner {span(losses)} points**, and the last label as "
+            f"a guess {span(last)}; with the longer delay, another learner is best on {changed} of "
+            f"{len(longest)} streams."
+        )
+
+
+ANSWERS: tuple[Callable[[Field], Iterable[str]], ...] = (
+    naive_headline,
+    best_headline,
+    forest_headline,
+    refit_headline,
+    late_headline,
+)
+
+
+# -- the details of the answers
 
 
 def about_guesses(field: Field) -> Iterable[str]:
-    """How many streams are beaten by a naive guess."""
-    real = field.real
-    alone = [name for name in real if not field.untold(field.beat(name))]
-    ever = [name for name in real if not field.beat(name)]
-    more = [name for name in alone if name not in ever]
+    """Which streams have a guess that no learner beats."""
+    alone = field.unbeaten
     guesses = [field.entries[name]["best_guess"] for name in alone]
     seasonal = sum(guess in field.seasonal for guess in guesses)
     worse = [
@@ -229,48 +418,48 @@ def about_guesses(field: Field) -> Iterable[str]:
             for n in field.untold(field.competing(e))
         )
     ]
-    yield (
-        f"**On {len(alone)} of {len(real)} real streams no learner by itself is certainly better "
-        f"than the best naive guess**{f' ({listing(alone)})' if alone else ''}; on "
-        f"{guesses.count('persistent')} of them that guess is the last label"
-        + (f", and on {seasonal} a seasonal one." if seasonal else ".")
-        + (
-            f" On {len(worse)} of them every learner by itself is certainly *worse* than it "
-            f"({listing(worse)})."
-            if worse
-            else ""
-        )
-    )
-    gains = {
-        e: [
-            field.score(e, told) - field.score(e, alone_)
-            for alone_, told in field.pairs().items()
-            if {alone_, told} <= {*field.competing(e)}
-        ]
-        for e in real
-    }
-    pairs = [one for of_stream in gains.values() for one in of_stream]
-    most = max(gains, key=lambda e: sum(gains[e]), default="")
-    others = [one for e in real if e != most for one in gains[e]]
-    gained = sum(difference > 0 for difference in pairs)
-    yield (
-        f"**Told the last label, learners beat it on {len(more)} more**"
-        f"{f' ({listing(more)})' if more else ''}; on {len(ever)} of {len(real)} none of the "
-        f"{len(field.ranked_learners)} does."
-        + (
-            f" {gained} of {len(pairs)} pairs of a stream and a learner with its twin that is told "
-            f"({listing(field.pairs().values())}) score higher by it, "
-            f"{points(float(np.median(pairs)))} points in the median and "
-            f"{points(float(np.mean(pairs)))} in the mean, from {points(min(pairs))} to "
-            f"{points(max(pairs))}"
+    if alone:
+        yield (
+            f"**Naive guesses.** No learner beats the best guess on {listing(alone)}. That guess "
+            f"is the last label on {guesses.count('persistent')} of them"
+            + (f", and a seasonal one on {seasonal}." if seasonal else ".")
             + (
-                f" (mean {points(float(np.mean(others)))} without `{most}`, which gives most)."
-                if others
-                else "."
+                f" On {listing(worse)} every learner is significantly *worse* than the guess. Not "
+                "counted here are learners that are given the last label."
+                if worse
+                else " Not counted here are learners that are given the last label."
             )
-            if pairs
-            else ""
         )
+
+
+def about_last_label(field: Field) -> Iterable[str]:
+    """What the last label gives a learner."""
+    gains = field.gains_by_last
+    pairs = [one for of_stream in gains.values() for one in of_stream]
+    if not pairs:
+        return
+    more = [e for e in field.unbeaten if field.beat(e)]
+    never = len(field.unbeaten) - len(more)
+    most = max(gains, key=lambda e: sum(gains[e]))
+    others = [one for e in field.real if e != most for one in gains[e]]
+    other_told = [
+        n for n in field.ranked_learners
+        if field.learners[n]["told"] and n not in field.pairs().values()
+    ]  # fmt: skip
+    yield (
+        f"**The last label.** {plural(len(field.pairs()), 'learner')} also ran with the last known "
+        f"label as a further column ({listing(field.pairs().values())}). That changes accuracy by "
+        f"{points(min(pairs))} to {points(max(pairs))} points, "
+        f"{points(float(np.mean(pairs)))} in the mean"
+        + (
+            f"; without `{most}`, which gives most, {points(float(np.mean(others)))} in the mean."
+            if others
+            else "."
+        )
+        + f" With it, learners beat the best guess on {plural(len(more), 'stream')} more"
+        f"{f' ({listing(more)})' if more else ''}; on {never} of {len(field.real)} none of the "
+        f"{len(field.ranked_learners)} learners does."
+        + (f" {listing(other_told)} uses the last label, too." if other_told else "")
     )
 
 
@@ -280,96 +469,90 @@ def best_five(ranking: Sequence[str], ranks: Mapping[str, float]) -> list[str]:
     return [f"`{name}` {ranks[name]:.1f}" for name in ranking if ranks[name] <= worst + 1e-9]
 
 
+def ranks_of(found: Any) -> dict[str, float]:
+    """Average ranks by learner."""
+    return dict(zip(found.names, found.average_ranks.tolist(), strict=True))
+
+
+def not_worse(found: Any) -> list[str]:
+    """Learners that do not rank significantly worse than the first."""
+    ranks = ranks_of(found)
+    reach = ranks[found.ranking[0]] + found.critical_difference
+    return [name for name in found.ranking[1:] if ranks[name] < reach]
+
+
 def about_ranks(field: Field) -> Iterable[str]:
     """Who is best over the streams."""
     found = field.ranks(field.real)
     if found is None:
         return
-    ranks = dict(zip(found.names, found.average_ranks.tolist(), strict=True))
-    top = best_five(found.ranking, ranks)
-    first = found.ranking[0]
-    same = [n for n in found.ranking if ranks[n] - ranks[first] < found.critical_difference][1:]
     yield (
-        f"**The best average ranks** over {len(field.real)} real streams have {', '.join(top)} (of "
-        f"{len(ranks)} learners). The critical difference is {found.critical_difference:.1f} "
-        f"ranks: {plural(len(same), 'other learner')} cannot be told from `{first}`, and "
-        f"{len(ranks) - 1 - len(same)} can."
+        f"**Average ranks** over {len(field.real)} real streams, of {len(found.names)} learners: "
+        f"{', '.join(best_five(found.ranking, ranks_of(found)))}. Two learners differ "
+        f"significantly if their ranks differ by {found.critical_difference:.1f} (the critical "
+        f"difference), so {plural(len(not_worse(found)), 'other learner')} may be as good as "
+        f"`{found.ranking[0]}`."
     )
 
 
 def about_certificates(field: Field) -> Iterable[str]:
     """Who may be the best over these streams."""
+    words = []
     for kind, board in field.record["leaderboards"].items():
+        sentence = (
+            f"On the {len(board['streams'])} {kind} streams {best_words(board)} the best mean "
+            f"accuracy of {len(board['mean_losses'])} learners"
+        )
+        if one := board.get("without"):
+            sentence += (
+                f"; without `{one['stream']}`, on which learners differ most, {best_words(one)} it"
+            )
+        words.append(f"{sentence}.")
+    if words:
         yield (
-            f"**Certified on the {len(board['streams'])} {kind} streams** (of these alone, and "
-            f"of first seeds where no seed changes the rows, at 95 %): {len(board['possible'])} of "
-            f"{len(board['mean_losses'])} learners may be the best by mean accuracy: "
-            f"{listing(board['possible'])}." + without_words(board)
+            f"**Best mean accuracy**, with 95 % confidence. {' '.join(words)} This holds for these "
+            "streams alone, and for first seeds where no seed changes the rows."
         )
 
 
-def without_words(board: Mapping[str, Any]) -> str:
-    """Say who may be the best without the stream that weighs most."""
-    if not (one := board.get("without")):
-        return ""
-    return (
-        f" Without `{one['stream']}`, on which the {len(board['mean_losses'])} differ most, "
-        f"{len(one['possible'])} may be: {listing(one['possible'])}."
-    )
+def best_words(board: Mapping[str, Any]) -> str:
+    """Say which learners may be the best."""
+    verb = "has" if len(board["possible"]) == 1 else "may have"
+    return f"{' or '.join(f'`{name}`' for name in board['possible'])} {verb}"
 
 
 def about_costs(field: Field) -> Iterable[str]:
     """What points cost."""
     kinds = [field.first(kind) for kind in ("naive Bayes", "tree", "forest", "refitted")]
-    names = [n for n in kinds if n is not None and all(n in field.competing(e) for e in field.real)]
-    if len(names) < 2 or not field.real:
+    names = [n for n in kinds if n is not None and n in field.everywhere]
+    if len(names) < 2:
         return
-    words = []
-    for name in names:
-        mean = np.mean([field.score(e, name) for e in field.real])
-        time = field.cost_of(name, "microseconds", field.real)
-        size = field.cost_of(name, "megabytes", field.real)
-        words.append(f"`{name}` {percent(mean)} % for {cost(time)} µs and {cost(size)} MB")
-    everywhere = [
-        n for n in field.ranked_learners if all(n in field.competing(e) for e in field.real)
-    ]
-    means = {n: float(np.mean([field.score(e, n) for e in field.real])) for n in everywhere}
-    micros = {n: field.cost_of(n, "microseconds", field.real) or 0.0 for n in everywhere}
+    means = {n: float(np.mean([field.score(e, n) for e in field.real])) for n in field.everywhere}
+    micros = {n: field.cost_of(n, "microseconds", field.real) or 0.0 for n in field.everywhere}
+    sizes = {n: cost(field.cost_of(n, "megabytes", field.real)) for n in names}
+    words = {n: f"`{n}` {percent(means[n])} % for {cost(micros[n])} µs" for n in field.everywhere}
     best = max(means, key=lambda n: means[n])
     near = min((n for n in means if means[n] > means[best] - 0.01), key=lambda n: micros[n])
     yield (
-        "**What points cost**, as the mean accuracy over the real streams and the median time per "
-        f"row and size: {'; '.join(words)}. More time does not buy more points: the best mean is "
-        f"that of `{best}` ({percent(means[best])} % for {cost(micros[best])} µs)"
-        + (
-            f", and within one point of it is `{near}` ({percent(means[near])} % for "
-            f"{cost(micros[near])} µs)."
-            if near != best
-            else "."
-        )
+        "**Cost.** Mean accuracy over the real streams, median time per row and size: "
+        f"{'; '.join(f'{words[n]} and {sizes[n]} MB' for n in names)}. More time does not buy more "
+        f"points: the best mean is {words[best]}"
+        + (f", and within one point of it {words[near]}." if near != best else ".")
     )
-    tree, forest = field.first("tree"), field.first("forest")
-    if tree in names and forest in names:
-        gains = [field.score(e, forest) - field.score(e, tree) for e in field.real]
-        ratios = [
-            field.entries[e]["learners"][forest]["microseconds"]
-            / field.entries[e]["learners"][tree]["microseconds"]
-            for e in field.real
-        ]
+    if found := field.forest_by_tree:
+        gains, ratios = found
         yield (
-            f"A forest costs {np.median(ratios):.0f} times as much as a tree, in the median of "
-            f"the ratios by stream ({cost(min(ratios))} to {cost(max(ratios))}), for "
-            f"{points(float(np.median(gains)))} points in the median and "
-            f"{points(float(np.mean(gains)))} in the mean: more on "
-            f"{sum(g > 0 for g in gains)} of {len(gains)} streams, from "
-            f"{points(min(gains))} to {points(max(gains))}. Take the ratio as a rough size: times "
-            "are by the clock, on one of two cores; tests ran on the other, and all learners took "
-            f"turns.{few_words(field, forest)}"
+            f"**Forest and tree.** By stream, a forest takes {cost(min(ratios))} to "
+            f"{cost(max(ratios))} times as long, and changes accuracy by {points(min(gains))} to "
+            f"{points(max(gains))} points, {points(float(np.mean(gains)))} in the mean. The ratio "
+            "of times is rough: see [How to read the figures](#how-to-read-the-figures)."
+            f"{few_words(field, 'forest')}"
         )
 
 
-def few_words(field: Field, learner: str) -> str:
+def few_words(field: Field, family: str) -> str:
     """Say how much faster a learner is where few others take turns with it."""
+    learner = field.first(family)
     shares = [
         one["microseconds_among_few"] / one["microseconds"]
         for one in (field.entries[e]["learners"][learner] for e in field.real)
@@ -378,78 +561,43 @@ def few_words(field: Field, learner: str) -> str:
     if not shares:
         return ""
     return (
-        " With later seeds, where only learners with chance take turns, a forest takes "
-        f"{100 * min(shares):.0f} to {100 * max(shares):.0f} % of that time "
-        f"({100 * median(shares):.0f} % in the median)."
+        " Where only learners with chance take turns (later seeds), a forest takes "
+        f"{100 * median(shares):.0f} % of its time here, in the median "
+        f"({100 * min(shares):.0f} to {100 * max(shares):.0f} %)."
     )
 
 
 def about_refits(field: Field) -> Iterable[str]:
     """Where boosting that is refitted is best."""
-    refits = field.of_family("refitted")
-    if not refits or not field.real:
+    if not field.refits:
         return
-    wins, online, by_first = [], [], 0
-    for name in field.real:
-        alone = field.untold(field.competing(name))
-        there = [n for n in alone if n in refits]
-        others = [n for n in alone if n not in refits]
-        if there and others:
-            margin = field.score(name, field.best(name, there)) - field.score(
-                name, field.best(name, others)
-            )
-            online.append(margin)
-            by_first += field.best(name, alone, 0) in refits
-            if margin > 0:
-                wins.append(f"`{name}` ({points(margin, 2)})")
-    if not online:
-        return
+    names = listing(field.of_family("refitted"))
+    wins = [f"`{e}` ({points(r.margin, 2)})" for e, r in field.refits.items() if r.margin > 0]
     yield (
-        f"**Boosting that is refitted on the newest rows** ({listing(refits)}) is ahead of every "
-        f"learner that learns row by row on {len(wins)} of {len(online)} real streams"
-        f"{': ' + ', '.join(wins) if wins else ''} (points of accuracy; none told the last label"
-        f"; by the first seed alone, on {by_first})."
-        + (f" Elsewhere it is behind by up to {percent(-min(online))}." if min(online) < 0 else "")
+        f"**Refitted boosting** ({names}) is compared with learners that learn row by row; none "
+        f"is given the last label. By mean accuracy over the seeds it leads on {len(wins)} of "
+        f"{len(field.refits)} real streams{': ' + ', '.join(wins) + ' points' if wins else ''}; "
+        f"by the first seed alone on {sum(r.leads_by_first_seed for r in field.refits.values())}. "
+        "*Clearly ahead* means that it leads with each seed of the others."
     )
 
 
 def about_delays(field: Field) -> Iterable[str]:
     """What changes when labels are late."""
-    for which, by_stream in field.delays.items():
-        entries = [name for stream, name in by_stream.items() if stream in field.entries]
-        taus: list[float] = []
-        losses: list[float] = []
-        last: list[float] = []
-        kept = 0
-        for entry in entries:
-            now = field.entries[entry]["stream"]
-            names = [n for n in field.competing(now) if n in field.competing(entry)]
-            if len(names) < 2:
-                continue
-            a, b = ([field.score(e, n) for n in names] for e in (now, entry))
-            taus.append(float(kendalltau(a, b).statistic))
-            losses.append(float(np.median(np.subtract(a, b))))
-            kept += field.best(now, names) == field.best(entry, names)
-            last.append(field.score(now, "persistent") - field.score(entry, "persistent"))
-        if taus:
-            lost, lost_by_last = percent(median(losses)), percent(median(last))
-            yield (
-                f"**Labels that are late** by {which} ({delay_words(entries)}): on "
-                f"{plural(len(taus), 'real stream')} the learner that was best at once still is "
-                f"on {kept}; the rank correlation of the two orders "
-                f"(Kendall's tau) is {signed(np.nanmedian(taus))} in the median and "
-                f"{signed(np.nanmin(taus))} at least. The median learner loses {lost} points of "
-                f"accuracy at arrival in the median of the streams ({percent(min(losses))} to "
-                f"{percent(max(losses))}), and the last known label {lost_by_last} "
-                f"({percent(min(last))} to {percent(max(last))}; below 0: it gains, because the "
-                "delay is a season)."
+    for which, effects in field.late_effects.items():
+        if effects:
+            taus, losses, last = (
+                [getattr(one, what) for one in effects] for what in ("tau", "loss", "last_loss")
             )
-
-
-def delay_words(entries: Sequence[str]) -> str:
-    """Streams, with how many rows late their labels are."""
-    words = [name.replace("+late", " ").replace("+", " ") for name in entries]
-    return f"rows: {', '.join(words)}"
+            yield (
+                f"**Late labels, {which}** of each stream (table below). The median learner loses "
+                f"{percent(median(losses))} points of accuracy at arrival in the median of the "
+                f"streams ({percent(min(losses))} to {percent(max(losses))}), the last known label "
+                f"{percent(median(last))} ({percent(min(last))} to {percent(max(last))}; below 0, "
+                "it gains, because the delay is a season). The rank correlation of the orders of "
+                f"learners with and without delay (Kendall's tau) is {signed(np.nanmedian(taus))} "
+                f"in the median, {signed(np.nanmin(taus))} at least."
+            )
 
 
 def about_late_ranks(field: Field) -> Iterable[str]:
@@ -458,23 +606,18 @@ def about_late_ranks(field: Field) -> Iterable[str]:
     late = field.ranks(field.late)
     if now is None or late is None:
         return
-    before, after = (
-        dict(zip(one.names, one.average_ranks.tolist(), strict=True)) for one in (now, late)
-    )
-    top = best_five(late.ranking, after)
+    before, after = ranks_of(now), ranks_of(late)
     told = [name for name in field.pairs().values() if name in before and name in after]
-    near = after[late.ranking[0]] + late.critical_difference
-    apart = sum(rank > near for rank in after.values())
+    worse = len(after) - 1 - len(not_worse(late))
     yield (
-        "**With late labels the best average ranks** over "
-        f"{plural(len(field.late), 'real stream')} "
-        f"(longer delay) have {', '.join(top)}; the critical difference is "
-        f"{late.critical_difference:.1f}, by which {apart or 'no'} other "
-        f"{'learners' if apart > 1 else 'learner'} can be told from the first."
+        f"**Average ranks with late labels**, over {plural(len(field.late), 'real stream')}, the "
+        f"longer delay: {', '.join(best_five(late.ranking, after))}. The critical difference is "
+        f"{late.critical_difference:.1f}, so {worse or 'no'} "
+        f"{'learners rank' if worse > 1 else 'learner ranks'} significantly worse than the first."
         + (
-            f" On these streams, the {len(told)} told the last label have a mean rank of "
-            f"{np.mean([before[name] for name in told]):.1f} with labels at once and of "
-            f"{np.mean([after[name] for name in told]):.1f} with late ones."
+            f" The {len(told)} learners with `+last` have a mean rank of "
+            f"{np.mean([before[name] for name in told]):.1f} on these streams with labels at once, "
+            f"and of {np.mean([after[name] for name in told]):.1f} with late ones."
             if told
             else ""
         )
@@ -490,16 +633,16 @@ def about_truth(field: Field) -> Iterable[str]:
     if gaps:
         far = max(gaps, key=lambda n: gaps[n])
         yield (
-            "**Where the best possible predictions are known** "
-            f"({plural(len(gaps), 'generated stream')}), the best learner is "
+            f"**Best possible predictions** are known on {plural(len(gaps), 'generated stream')}. "
+            f"The best learner of each, chosen after the fact, is "
             f"{percent(median(list(gaps.values())))} points below them in the median, and "
-            f"{percent(gaps[far])} on `{far}`: the best of all learners, chosen for each stream "
-            "after the fact."
+            f"{percent(gaps[far])} on `{far}`."
         )
 
 
-ANSWERS: tuple[Callable[[Field], Iterable[str]], ...] = (
+DETAILS: tuple[Callable[[Field], Iterable[str]], ...] = (
     about_guesses,
+    about_last_label,
     about_ranks,
     about_certificates,
     about_costs,
@@ -522,18 +665,19 @@ def other_guesses(field: Field) -> Iterable[str]:
         if value is not None and value > field.score(e, field.entries[e]["best_guess"]) + 0.01
     }
     words = [
-        f"on `{e}` it is right in {percent(value)} % (best guess of the table "
+        f"on `{e}` it scores {percent(value)} % (best guess "
         f"{percent(field.score(e, field.entries[e]['best_guess']))}, best learner "
         f"{percent(field.score(e, field.best(e)))})"
         for e, value in better.items()
     ]
     ahead = [e for e, value in better.items() if value >= field.score(e, field.best(e))]
     yield (
-        "**Another guess.** The most frequent successor of the last label, counted over all rows "
-        "(P(S) of [`label_profile`](temporal_dependence.md#profile-the-labels-first)), "
-        f"is more than a point better than the best guess on {len(better)} of {len(known)} real "
+        "**Another guess.** Labels may alternate instead of repeating. Guessing the most frequent "
+        "successor of the last label, counted over all rows (P(S) of "
+        "[`label_profile`](temporal_dependence.md#profile-the-labels-first)), is more than a point "
+        f"better than the best guess on {len(better)} of {len(known)} real "
         f"streams{': ' + '; '.join(words) if words else ''}."
-        + (f" So on {listing(ahead)} what beats the guesses is no gain over it." if ahead else "")
+        + (f" On {listing(ahead)} no learner is better than it." if ahead else "")
     )
 
 
@@ -545,8 +689,8 @@ def other_seasons(field: Field) -> Iterable[str]:
         if there:
             season, plain = (field.best(entry, names) for names in (there, field.guesses))
             words.append(
-                f"`{entry}` `{season}` {percent(field.score(entry, season))} % (best of the other "
-                f"guesses: `{plain}` {percent(field.score(entry, plain))})"
+                f"`{entry}`: `{season}` {percent(field.score(entry, season))} %, `{plain}` "
+                f"{percent(field.score(entry, plain))} %"
             )
             if field.score(entry, season) > field.score(entry, plain):
                 ahead.append(entry)
@@ -556,12 +700,12 @@ def other_seasons(field: Field) -> Iterable[str]:
             for what in ("gain_is", "gain_plain_is")
         )
         yield (
-            f"**Seasonal guesses.** {plural(len(words), 'real stream')} with a season have naive "
-            "guesses of their own, the label a day, a week or a year before, the best of them "
-            f"after the fact: {'; '.join(words)}. It is the best guess on {len(ahead)} of them"
-            f"{f' ({listing(ahead)})' if ahead else ''}. Without the seasonal guesses, "
-            f"{len(without)} instead of {len(with_it)} real streams would be those on which no "
-            "learner by itself is certainly better. No learner was told a seasonal label."
+            f"**Seasonal guesses.** {plural(len(words), 'real stream')} with a season have further "
+            "guesses: the label a day, a week or a year before. The best of these and the best of "
+            f"the others, after the fact: {'; '.join(words)}. The seasonal one is better on "
+            f"{len(ahead)} of them{f' ({listing(ahead)})' if ahead else ''}. Without the seasonal "
+            f"guesses, no learner would beat the best guess on {len(without)} streams instead of "
+            f"{len(with_it)}. No learner was given a seasonal label."
         )
 
 
@@ -569,17 +713,28 @@ def other_settings(field: Field) -> Iterable[str]:
     """How the learners were chosen, and what that may do to them."""
     yield (
         "**The settings.** Nothing was tuned to a stream, but the learners were chosen after a "
-        "look at the first 3,000 rows of some, and no ranking holds for other settings. "
-        "`hgb-500` has no model for its first 500 rows and `hgb-2000` for its first 2,000, which "
-        "is all of a short stream: part of their ranks is warm-up. Gaps of `gmsc` and `ozone` "
-        "are read as 0, at the cost of linear models and naive Bayes. The rows of `covertype` "
-        "are the beginning of its file, where classes are balanced by hand. `hat` has one seed, "
-        "and breaks ties by the order in which Python holds texts in a set: some rows of a "
-        "stream differ from process to process, unless PYTHONHASHSEED is set. River's trees read "
-        "the codes of nominal columns as numbers. Boosting is refitted by rows, never by the "
-        "clock, and no stream here has arrival times of its own labels: all delays are stated "
-        "ones. Those of `electricity`, `bike` and `powersupply` are days and weeks, so that the "
-        "last known label there is a seasonal guess."
+        "look at the first 3,000 rows of some. No ranking holds for other settings."
+    )
+    yield (
+        "**Short streams.** `hgb-500` has no model for its first 500 rows and `hgb-2000` for its "
+        "first 2,000, which is all of a short stream. Part of their ranks is this start."
+    )
+    yield (
+        "**Columns.** Gaps of `gmsc` and `ozone` are read as 0, which hurts linear models and "
+        "naive Bayes. River's trees read the codes of nominal columns as numbers."
+    )
+    yield (
+        "**Rows.** The rows of `covertype` are the beginning of its file, where the classes are "
+        "balanced by hand."
+    )
+    yield (
+        "**Ties of `hat`.** It has one seed, and breaks ties by the order in which Python holds "
+        "texts in a set: some rows differ from process to process unless PYTHONHASHSEED is set."
+    )
+    yield (
+        "**Clocks.** Boosting is refitted by rows, never by the clock. No stream here has arrival "
+        "times of its own labels: all delays are chosen. Those of `electricity`, `bike` and "
+        "`powersupply` are days and weeks, so the last known label there is a seasonal guess."
     )
 
 
@@ -598,11 +753,11 @@ def other_step_sizes(field: Field) -> Iterable[str]:
         if 0 < len(beat) < len(there):
             needed.append(entry)
     yield (
-        f"**The step size.** The linear models that differ in it alone ({listing(steps)}) lie "
-        f"{percent(median(spans))} points apart on a stream in the median, and up to "
-        f"{percent(max(spans))}. On {len(needed)} of {len(real)} streams some of "
-        "them are certainly better than the naive guesses and others are not"
-        + (": there the step decides, and not the kind of the model." if needed else ".")
+        f"**The step size.** The linear models that differ only in their step ({listing(steps)}) "
+        f"lie {percent(median(spans))} points apart on a stream in the median, and up to "
+        f"{percent(max(spans))}. On {len(needed)} of {len(real)} streams some of them beat the "
+        "naive guesses and others do not"
+        + (": there the step decides, not the kind of the model." if needed else ".")
     )
 
 
@@ -617,10 +772,11 @@ def other_columns(field: Field) -> Iterable[str]:
         gains = [field.score(name, n) - field.score(plain, n) for n in both]
         k, first = len(field.beat(name)), len(field.beat(plain))
         yield (
-            f"**A leak, or other columns.** `{name}` has the rows of `{plain}` with "
-            f"{one['columns']} columns in the place of {field.entries[plain]['columns']}, and is "
-            f"in no count and no rank. Learners gain {points(median(gains))} points by it in the "
-            f"median, and {k} in the place of {first} are certainly better than the naive guesses."
+            f"**Other columns of the same rows.** `{name}` has {one['columns']} columns, `{plain}` "
+            f"{field.entries[plain]['columns']}{f' ({STREAMS[name]})' if name in STREAMS else ''}. "
+            f"With all of them, {k} learners beat the naive guesses instead of {first}, and "
+            f"learners gain {points(median(gains))} points in the median. `{name}` is in no count "
+            "and no rank."
         )
 
 
@@ -640,11 +796,10 @@ def other_rows(field: Field) -> Iterable[str]:
     n_all = sum(len(field.competing(e)) for e in real)
     alone = [e for e in real if not field.untold(field.beat(e, "gain_later_is"))]
     yield (
-        "**The warm-up.** Without the first fifth of the rows of each stream, "
-        f"{len(alone)} of {len(real)} streams are those on which no learner by itself is certainly "
-        f"better than the naive guesses, and {len(turned)} of {n_all} verdicts on a learner and a "
-        f"stream (better, or not) are others; {len(changed)}, where *certainly worse* is a verdict "
-        "of its own (fewer rows also tell less)."
+        "**The warm-up.** Without the first fifth of the rows of each stream, no learner beats the "
+        f"best guess on {len(alone)} of {len(real)} streams, and only {len(turned)} of {n_all} "
+        "verdicts (a learner beats the guesses of a stream, or not) change. If *significantly "
+        f"worse* counts as a third verdict, {len(changed)} change; fewer rows also show less."
     )
 
 
@@ -670,16 +825,16 @@ def other_seeds(field: Field) -> Iterable[str]:
             other.append(entry)
     if spreads:
         yield (
-            "**Seeds.** The highest and the lowest of three seeds of one learner with chance lie "
-            f"{percent(median(spreads), 2)} points apart in the median, on the same rows of a "
-            f"real stream with labels at once, and at most {percent(max(spreads), 2)}. On "
-            f"{len(other)} of {len(field.real)} real streams another seed has another best learner"
-            f"{f' ({listing(other)})' if other else ''}."
+            "**Seeds.** The best and the worst of three seeds of a learner with chance lie "
+            f"{percent(median(spreads), 2)} points apart on the same rows in the median, at most "
+            f"{percent(max(spreads), 2)}. On {len(other)} of {len(field.real)} real streams the "
+            f"best learner depends on the seed{f' ({listing(other)})' if other else ''}."
         )
 
 
 def other_measures(field: Field) -> Iterable[str]:
     """Whether the winner depends on the measure."""
+    words, rare = [], ""
     for metric in ("gmean", "average_precision"):
         full = {
             e: next((one for one in field.entries[e]["measures"] if one.startswith(metric)), "")
@@ -695,11 +850,13 @@ def other_measures(field: Field) -> Iterable[str]:
                 best = max(values, key=lambda n: values[n])
                 same += best == field.best(entry, values)
         if n_known:
-            yield (
-                "**The measure.** The learner that is best by accuracy is also the best by "
-                f"{metric} on {same} of {n_known} real streams that have it."
-                + (f" {rare_words(field, full)}" if metric == "average_precision" else "")
-            )
+            words.append(f"by {metric} on {same} of {n_known} streams that have it")
+            rare = rare_words(field, full) if metric == "average_precision" else ""
+    if words:
+        yield (
+            "**The measure.** The learner that is best by accuracy is also the best "
+            f"{' and '.join(words)}.{rare}"
+        )
 
 
 def rare_words(field: Field, measures: Mapping[str, str]) -> str:
@@ -715,7 +872,10 @@ def rare_words(field: Field, measures: Mapping[str, str]) -> str:
                 f"`{entry}` {values[best]:.3f} by `{best}`, the best guess (`{guess}`) "
                 f"{guesses[guess]:.3f}"
             )
-    return f"There, accuracy says little; average precision: {'; '.join(words)}."
+    return (
+        " Average precision is for rare positives, of which accuracy says little: "
+        f"{'; '.join(words)}."
+    )
 
 
 OBJECTIONS: tuple[Callable[[Field], Iterable[str]], ...] = (
@@ -733,6 +893,56 @@ OBJECTIONS: tuple[Callable[[Field], Iterable[str]], ...] = (
 # -- tables
 
 
+def learner_words(field: Field, name: str) -> str:
+    """A learner, in words; its text where there are none."""
+    text = field.learners[name]["model"]
+    if alone := next((one for one, told in field.pairs().items() if told == name), ""):
+        return f"`{alone}`, with the last known label as a further column"
+    if lag := re.fullmatch(r"persistent\(lag=(\d+)\)", text):
+        return f"naive guess: the label {lag[1]} rows before"
+    return LEARNERS.get(text, f"`{text}`")
+
+
+def table_of_names(field: Field) -> str:
+    """What the names of learners stand for."""
+    rows = [[f"`{name}`", learner_words(field, name)] for name in field.learners]
+    return "\n".join(
+        f"| {' | '.join(row)} |" for row in [["learner", "what it is"], ["---"] * 2, *rows]
+    )
+
+
+def table_of_rows(field: Field, names: Sequence[str]) -> str:
+    """What the names of streams stand for, and how many rows and columns they have."""
+    rows = []
+    for name in names:
+        one = field.entries[name]
+        numbers = [f"{one[what]:,}" for what in ("rows", "columns", "classes")]
+        rows.append([f"`{name}`", STREAMS.get(name, "–"), *numbers])
+    header = ["stream", "what it is; the label", "rows", "columns", "classes"]
+    text = table(header, rows).split("\n")
+    return "\n".join([text[0], "| --- | --- | ---: | ---: | ---: |", *text[2:]])
+
+
+def table_of_delays(field: Field) -> str:
+    """What late labels change, by stream and delay."""
+    rows = [
+        [
+            f"`{one.stream}`",
+            one.delay,
+            f"`{one.best_now}`",
+            f"`{one.best_late}`",
+            signed(one.tau),
+            percent(one.loss),
+            percent(one.last_loss),
+        ]
+        for effects in field.late_effects.values()
+        for one in effects
+    ]
+    header = ["stream", "rows late", "best at once", "best late", "Kendall's tau"]
+    last = ["median learner loses", "last label loses"]
+    return table([*header, *last], rows) if rows else ""
+
+
 def table_of_streams(field: Field, names: Sequence[str]) -> str:
     """For every stream: the guess, the best learner, and how many beat the guess."""
     rows = []
@@ -740,23 +950,25 @@ def table_of_streams(field: Field, names: Sequence[str]) -> str:
         one = field.entries[name]
         best = field.best(name)
         low, mean, high = one["learners"][best]["gain"]
+        # Gains are of the first seed where the guess has but one: its accuracy beside them.
+        guess = one["learners"][one["best_guess"]]["scores"][0]
+        seed = 0 if len(guess) == 1 else None
         competing = field.competing(name)
         alone = field.untold(competing)
         beat = field.beat(name)
         rows.append(
             [
-                f"{name}{' (head)' if one['head'] and not one['generated'] else ''}",
-                f"{one['rows']:,}",
+                f"`{name}`",
                 f"{one['best_guess']} {percent(field.score(name, one['best_guess']))}",
-                f"{best} {percent(field.score(name, best))}",
+                f"{best} {percent(field.score(name, best, seed=seed))}",
                 f"{points(mean)} [{points(low)}, {points(high)}]",
                 f"{len(field.untold(beat))} of {len(alone)}",
                 f"{len(beat) - len(field.untold(beat))} of {len(competing) - len(alone)}",
                 f"{cost(one['learners'][best]['microseconds'])}",
             ]
         )
-    header = ["stream", "rows", "best guess, %", "best learner, %", "gain, points [interval]"]
-    return table([*header, "beat it alone", "told the last label", "µs per row"], rows)
+    header = ["stream", "best guess, %", "best learner, %", "gain, points [interval]"]
+    return table([*header, "beat it", "beat it, with last label", "µs per row"], rows)
 
 
 def table_of_learners(field: Field) -> str:
@@ -783,12 +995,19 @@ def table_of_learners(field: Field) -> str:
                 cost(field.cost_of(name, "megabytes", there)),
             ]
         )
-    header = ["learner", "average rank", "with late labels", "beats the guess on"]
+    header = ["learner", "average rank", "rank, late labels", "beats the guess on"]
     return table([*header, "median gain, points", "µs per row", "MB"], rows)
 
 
+def tables_of_scores(field: Field, entries: Sequence[str]) -> list[str]:
+    """Accuracy of every learner on every stream, a few streams a table; the best is bold."""
+    n_tables = -(-len(entries) // MOST_COLUMNS)
+    parts = [list(part) for part in np.array_split(np.array(entries, object), max(1, n_tables))]
+    return [table_of_scores(field, part) for part in parts if part]
+
+
 def table_of_scores(field: Field, entries: Sequence[str]) -> str:
-    """Accuracy of every learner on every stream; the best of a column is bold."""
+    """Accuracy of every learner on some streams; the best of a column is bold."""
     names = [n for n in field.learners if any(n in field.entries[e]["learners"] for e in entries)]
     best = {e: max(field.score(e, n) for n in field.competing(e)) for e in entries}
     rows = []
@@ -818,7 +1037,7 @@ def table_of_published(field: Field) -> str:
     ]
     if not rows:
         return ""
-    return table(["in print", "theirs, %", "ours, %", "learner here", "what differs"], rows)
+    return table(["published by", "theirs, %", "ours, %", "learner here", "what differs"], rows)
 
 
 # -- the page
@@ -829,25 +1048,28 @@ HEAD = """# What works
 Keywords: benchmark of learners, naive guesses, late labels, cost, leaderboard.
 
 When to use it: before you choose a learner for a stream, or believe that one works. {n_learners}
-learners and {n_guesses} naive guesses ({guesses}) on {n_real} real and {n_generated} generated
-streams, in one protocol: every row is predicted, then used for training.{seasons} The page and its
-pictures are made of `docs/field.json` alone, by `python -m benchmarks.field_page`, and every figure
-in a sentence is computed from it, but for settings and the figures in print with their reasons. The
-record is that of `skstream bench field --out results` and `python -m benchmarks.field results`;
-`make field` does all of it.
-
-Here a learner is *better than the naive guesses* if it certainly is: its accuracy beats each of
-them, by intervals that hold at every row, with drift and dependence, and for all learners of a
-stream at once, with 95 %. The *best guess* of a stream is chosen after the fact, which makes it
-harder to beat. *Not certainly better* does not mean *no better*: where a guess is right in 99 % of
-the rows, hardly anything could be better, and where positives are rare, accuracy says little. The
-95 % hold for each stream, and not for counts over streams.
+learners and {n_guesses} naive guesses ({guesses}) ran on {n_real} real and {n_generated} generated
+streams. Every row is predicted, then used for training. A learner *beats* the guesses of a stream
+only if its gain in accuracy on each of them is significant: 95 % intervals, valid at every row and
+for all learners of the stream at once, are above zero. [Names](#names) says what each name is.
 """
-ABOUT_STREAMS = """Gain: accuracy of the best learner minus that of the best guess, with its
-interval; the best of many learners is chosen after the fact, but the intervals hold for all of them
-at once. Where no seed changes the rows, gain and interval of a learner with chance are those of its
-first seed, and accuracies are means over seeds. *Head*: the first rows of a longer stream. µs per
-row: of the best learner, by the clock, on one of two cores, where all learners took turns."""
+HOW_TO_READ = (
+    "**No learner beats the guess** does not mean that none is better. Where a guess is right in "
+    "99 % of the rows, hardly anything could beat it; where positives are rare, accuracy says "
+    "little.",
+    "**The best guess and the best learner** of a stream are chosen after the fact. That makes the "
+    "guess harder to beat. The intervals allow for the choice of the learner: they hold for all "
+    "learners at once, with drift and dependence.",
+    "**The 95 %** hold for each stream, not for counts over streams.",
+    "**Seeds.** Accuracies are means over three seeds. Where no seed changes the rows, gains, "
+    "intervals and counts of a learner with chance are those of its first seed, and so is the "
+    "accuracy beside a gain.",
+    "**Average ranks** say nothing about the size of a difference. They are of mean accuracies. "
+    "Naive guesses have none, nor has a learner that failed or did not run on some stream.",
+    "**Times** are by the clock, on one of two cores, while tests ran on the other and all "
+    "learners took turns. So ratios of times are rough. What learners share, such as a scaler, is "
+    "timed with the first of them.",
+)
 OWN = """## Your stream, your learner
 
 Add a stream or a learner to the suite and run it, or show a learner among those of the record, with
@@ -861,9 +1083,14 @@ python -m benchmarks.field_page --record mine.json --page mine.md
 skstream bench --against docs/field.json --model mine=my_module:MyModel --stream {stream}
 ```
 
-Real streams are files in the folder that the environment variable SKSTREAM_DATA names. The last
-line refuses rows whose checksums are not those of the record ([Benchmark
-suites](benchmark_suites.md#your-model-in-the-table-of-a-stream))."""
+Real streams are files in the folder that the environment variable SKSTREAM_DATA names; four of
+them are downloaded if their file is missing ([the field](benchmark_suites.md#the-field)). The last
+line refuses rows whose checksums are not those of the record ([Your model in the table of a
+stream](benchmark_suites.md#your-model-in-the-table-of-a-stream)).
+
+All figures of this page, but for settings and those published by others, are computed from
+`docs/field.json`, by `python -m benchmarks.field_page`. `skstream bench field --out results` and
+`python -m benchmarks.field results` make that record; `make field` does all of it."""
 
 
 def page(record: Mapping[str, Any]) -> str:
@@ -877,34 +1104,30 @@ def page(record: Mapping[str, Any]) -> str:
             n_learners=n_learners,
             n_guesses=len(field.guesses),
             guesses=", ".join(f"`{name}`" for name in field.guesses),
-            seasons=" Where a stream has\nseasons, the label a day, a week or a year before is a "
-            "naive guess, too."
-            if field.seasonal
-            else "",
             n_real=len(real),
             n_generated=len(generated),
         )
     ]
     if record["missing"]:
         parts.append(missing_words(field))
-    parts += ["## The answers", bullets(ANSWERS, field)]
+    told = [name for name in field.ranked_learners if field.learners[name]["told"]]
     parts += [
+        "## The answers",
+        bullets(one for make in ANSWERS for one in make(field)),
+        "Details and reasons: [The answers in detail](#the-answers-in-detail). Limits: [What else "
+        "could explain it](#what-else-could-explain-it).",
         "![By how many points of accuracy the best learner of each real stream is ahead of the "
         f"best naive guess, with the interval](images/{PICTURES[0]})",
-        "## What else could explain it",
-        "Each was tried on the same results, but for the settings, which are only stated.",
-        bullets(OBJECTIONS, field),
         "## Every real stream",
+        "Gain: accuracy of the best learner minus that of the best guess. *Beat it*: how many "
+        "learners that are not given the last label, and how many that are"
+        f"{f' ({listing(told)})' if told else ''}. Time is that of the best learner.",
         table_of_streams(field, [*real, *apart]),
-        ABOUT_STREAMS + shared_words(field),
+        shared_words(field),
         "## Every learner",
-        f"Over the {len(real)} real streams with labels at once; *with late labels*: over those of "
-        f"them that were also run with late labels, each by its longest delay ({len(field.late)}). "
-        "Average ranks say nothing about the size of a difference; naive guesses, seasonal ones "
-        "too, and a learner that failed or was not run on some stream have none. µs per row and MB "
-        "are medians over the streams; what "
-        "learners share, such as a scaler, is timed with the first of them. Gains and verdicts of "
-        "learners with chance are of the first seed, ranks of the means.",
+        f"Over the {len(real)} real streams with labels at once; *late labels*: over the "
+        f"{len(field.late)} of them that also ran with late labels, by the longer delay. Time per "
+        "row and MB are medians over the streams.",
         table_of_learners(field),
         failure_words(field),
         *(
@@ -912,22 +1135,33 @@ def page(record: Mapping[str, Any]) -> str:
             for picture, entries, labels in field.ranked_pictures
             if field.ranks(entries) is not None
         ),
+        "## Names",
+        table_of_names(field),
+        table_of_rows(field, [*real, *apart, *generated]),
+        "## How to read the figures",
+        bullets(HOW_TO_READ),
+        "## The answers in detail",
+        bullets(one for make in DETAILS for one in make(field)),
+        table_of_delays(field),
+        "## What else could explain it",
+        "All of this was tried on the same results, but for what is only stated: settings, short "
+        "streams, columns, rows, ties and clocks.",
+        bullets(one for make in OBJECTIONS for one in make(field)),
         "## Accuracy of every learner",
         "Accuracy in %, mean over the seeds. The other measures are in the record.",
-        table_of_scores(field, [*real, *apart]) if real else "",
+        *tables_of_scores(field, [*real, *apart]),
     ]
     if generated:
         parts += [
             "## Generated streams",
             table_of_streams(field, generated),
-            table_of_scores(field, generated),
+            *tables_of_scores(field, generated),
         ]
     if published := table_of_published(field):
         parts += [
-            "## Figures in print",
-            "Electricity with all eight columns, where others printed figures for such learners. "
-            "The price of the row, from which the label was made, is among these columns: such "
-            "figures tell learners apart, and not whether one is useful.",
+            "## Published figures",
+            "Others published accuracies on Electricity with all eight columns. One of these gives "
+            "the label, so such figures compare learners, and do not show that one is useful.",
             published,
             TRIED,
         ]
@@ -938,9 +1172,9 @@ def page(record: Mapping[str, Any]) -> str:
     return "\n\n".join(one.strip() for one in parts if one.strip()) + "\n"
 
 
-def bullets(makers: Sequence[Callable[[Field], Iterable[str]]], field: Field) -> str:
+def bullets(sentences: Iterable[str]) -> str:
     """Sentences as a list."""
-    return "\n".join(f"- {one}" for make in makers for one in make(field))
+    return "\n".join(f"- {one}" for one in sentences)
 
 
 def missing_words(field: Field) -> str:
@@ -966,7 +1200,7 @@ def shared_words(field: Field) -> str:
     ]
     if not words:
         return ""
-    return f" {'; '.join(words)}: shown, and in no count and no rank."
+    return f"{'; '.join(words)}: shown, and in no count and no rank."
 
 
 def failure_words(field: Field) -> str:
@@ -985,13 +1219,13 @@ def failure_words(field: Field) -> str:
 
 
 def draw(record: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Draw the three pictures by the displays of the library; return those that could be."""
+    """Draw the three pictures; return those that could be."""
     import matplotlib.pyplot as plt
 
-    from skstream.plotting import CriticalDifferenceDisplay, SliceDisplay
+    from skstream.plotting import SliceDisplay
 
     field = Field(record)
-    displays: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     zero = "the best naive guess"
     gains = {e: field.entries[e]["learners"][field.best(e)]["gain"] for e in field.real}
     display = SliceDisplay(
@@ -1010,14 +1244,36 @@ def draw(record: Mapping[str, Any], folder: Path) -> list[Path]:
     display.ax_.set_xlabel("gain in points of accuracy\n(95 % intervals for all learners at once)")
     display.ax_.set_title("What the best learner gains on the best naive guess", loc="left")
     display.figure_.set_size_inches(5.5, 5.5)  # read on a phone
-    displays[PICTURES[0]] = display
-    for name, entries, _ in field.ranked_pictures:
+    figures[PICTURES[0]] = display.figure_
+    for name, entries, labels in field.ranked_pictures:
         if (ranks := field.ranks(entries)) is not None:
-            displays[name] = CriticalDifferenceDisplay.from_result(ranks)
-    for name, one in displays.items():
-        one.figure_.savefig(folder / name, dpi=120)
-        plt.close(one.figure_)
-    return [folder / name for name in displays]
+            figures[name] = draw_ranks(ranks, f"Average ranks with {labels}")
+    for name, figure in figures.items():
+        figure.savefig(folder / name, dpi=120)
+        plt.close(figure)
+    return [folder / name for name in figures]
+
+
+def draw_ranks(found: Any, title: str) -> Any:
+    """Draw average ranks, a learner a line: the usual diagram is too dense for so many."""
+    import matplotlib.pyplot as plt
+
+    ranks = ranks_of(found)
+    values = [ranks[name] for name in found.ranking]
+    reach = values[0] + found.critical_difference
+    figure, ax = plt.subplots(figsize=(5.5, 1.4 + 0.26 * len(values)), layout="constrained")
+    ax.axvspan(values[0], reach, color="#0072B2", alpha=0.15, linewidth=0)
+    ax.plot(values, range(len(values)), "o", color="#0072B2")
+    for place, value in enumerate(values):
+        ax.annotate(f"{value:.1f}", (value, place), (7, 0), textcoords="offset points", va="center")
+    ax.set_yticks(range(len(values)), found.ranking)
+    ax.set(xlim=(1, len(values)), ylim=(len(values) - 0.5, -0.5), title=title)
+    ax.grid(axis="y", alpha=0.3)
+    ax.set_xlabel(
+        f"average rank; 1 is best\nshaded: not significantly worse than {found.ranking[0]}\n"
+        f"(critical difference {found.critical_difference:.1f}, Nemenyi, alpha = {found.alpha:g})"
+    )
+    return figure
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import importlib
 import io
+import itertools
 import json
 import multiprocessing
 import os
@@ -34,7 +35,7 @@ KEPT = PROJECT / "build" / "docs-outputs"
 #: Pictures lie among the sources, where Sphinx looks for them; git ignores the folder.
 PICTURES = HERE / "outputs"
 #: So wide in inches are pictures of the pages and of the gallery that texts are read on a phone.
-PICTURE_INCHES = (6.8, 4.2)
+PICTURE_INCHES = (5.6, 3.6)
 #: So large are those of the gallery's overview: there they take a third of the width.
 THUMBNAIL_INCHES = (3.4, 2.4)
 #: Examples of the gallery, the most used first; others follow.
@@ -47,6 +48,8 @@ BLOCK = re.compile(
     r"^```python\n(.*?)^```$(?:\n\n?^```(?:text)?\n.*?^```$)?((?:\n\n?!\[[^\]]*\]\([^)]*\))*)",
     re.DOTALL | re.MULTILINE,
 )
+#: A line of a table: its spaces say what belongs together.
+TABLE_LINE = re.compile(r"\S {2,}\S|^-+$")
 # Blocks read real streams by their bare names, as a user would in the folder of the data.
 DATA_FILE = re.compile(r"\"([\w]+\.parquet)\"")
 DATA = Path(os.environ.get("SKSTREAM_DATA", PROJECT.parent / "shared" / "data"))
@@ -129,7 +132,7 @@ def execute(name: str, blocks: Sequence[str], folder: Path) -> list[dict[str, An
         pictures = []
         for number in pyplot.get_fignums():
             pictures.append(f"{name}-{len(outputs)}-{number}.png")
-            pyplot.figure(number).savefig(PICTURES / pictures[-1], dpi=120, bbox_inches="tight")
+            pyplot.figure(number).savefig(PICTURES / pictures[-1], dpi=144, bbox_inches="tight")
         pyplot.close("all")
         outputs.append({"text": printed.getvalue().rstrip(), "pictures": pictures})
     return outputs
@@ -216,10 +219,32 @@ def with_outputs(text: str, outputs: Sequence[dict[str, Any]]) -> str:
         alts = re.findall(r"!\[([^\]]*)\]", match[2]) if output["pictures"] else ()
         for i, picture in enumerate(output["pictures"]):
             alt = alts[i] if i < len(alts) else "The picture that the block above draws"
-            parts.append(f"![{alt}](/outputs/{picture})")
+            parts.append(f"![{alt}](/outputs/{picture}){{.drawn-above}}")
         return "\n\n".join(parts) + ("" if output["pictures"] else match[2])
 
     return BLOCK.sub(shown, text)
+
+
+def part_prose_from_tables(app: Any, page: Any) -> None:
+    """Cut what is printed into sentences, which wrap on a phone, and tables, which scroll."""
+    from docutils import nodes
+
+    for block in list(page.findall(nodes.literal_block)):
+        if "sphx-glr-script-out" not in block["classes"] and "block-output" not in block.parent.get(
+            "classes", ()
+        ):
+            continue
+        parts = []
+        for is_table, lines in itertools.groupby(
+            block.rawsource.split("\n"), lambda line: TABLE_LINE.search(line) is not None
+        ):
+            text = "\n".join(lines).strip("\n")
+            if not text:
+                continue
+            part = nodes.literal_block(text, text, **block.attributes)
+            part["classes"] = [*block["classes"], "output", *([] if is_table else ["prose"])]
+            parts.append(part)
+        block.replace_self(parts)
 
 
 def _pages(names: Sequence[str]) -> dict[str, str]:
@@ -253,6 +278,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("env-get-outdated", outdated)
     app.connect("env-before-read-docs", before)
     app.connect("source-read", read)
+    app.connect("doctree-read", part_prose_from_tables)
     return {"parallel_read_safe": False}
 
 

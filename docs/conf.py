@@ -50,7 +50,7 @@ intersphinx_mapping = {
 # Headings can be linked to, as they can where the pages are read as plain Markdown.
 myst_heading_anchors = 3
 # Formulas are written as text: MathJax comes over the network, without which readers saw LaTeX.
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "attrs_block", "attrs_inline"]
 highlight_language = "none"  # blocks without a language are what programs print
 exclude_patterns = ["_build", "gallery/**/*.ipynb"]
 templates_path = ["_templates"]
@@ -85,8 +85,9 @@ html_sidebars = {"index": []}
 if MODE == "quick":  # looks for errors: no menus beside the pages, and rarely for garbage
     html_sidebars = {"**": []}
     gc.set_threshold(100_000, 50, 100)
-html_show_sourcelink = False
+html_show_sourcelink = html_domain_indices = False
 html_copy_source = False
+copybutton_selector = "div:not(.output) > div.highlight > pre"  # nobody copies what was printed
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 default_role = "literal"
@@ -108,6 +109,7 @@ sphinx_gallery_conf = {
     "plot_gallery": MODE != "quick",
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
     "remove_config_comments": True,
     "min_reported_time": 1000,
@@ -145,10 +147,15 @@ def write_scorer(file):
     file.write_text((HERE / "_scorer.js").read_text("utf-8").replace("KEYWORDS", words), "utf-8")
 
 
+def set_keywords_small(app, name, source):
+    source[0] = source[0].replace("\n\nKeywords: ", "\n\n{.keywords}\nKeywords: ", 1)
+
+
 def setup(app):
     skstream.__getattr__ = without_hint
     write_reference(HERE / "api")
     write_scorer(SCORER)
     write_benchmarks(HERE / "benchmarks.md", HERE.parent / "benchmarks")
+    app.connect("source-read", set_keywords_small)
     app.connect("autodoc-process-docstring", quote_attributes_in_shapes, priority=400)
     app.connect("autodoc-skip-member", skip_what_others_describe)

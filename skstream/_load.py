@@ -25,7 +25,7 @@ from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._over_seeds import StreamStudy
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import check_count
-from skstream.utils._saved import FORMAT, Arrays, no_such_file
+from skstream.utils._saved import FORMAT, RESULT_FILE, Arrays, no_such_file
 
 #: A file may take so much memory, or so many times its own size, without being asked for.
 USUAL_BYTES, USUAL_RATIO = 1 << 30, 100
@@ -49,11 +49,20 @@ CLASSES: dict[str, Any] = {
 
 def load_result(path: str | Path, *, max_bytes: int | None = None) -> EvaluationResult:
     """Load a result saved by ``result.save``: see `skstream.load`."""
+    return load_npz(result_in(path), "a result saved by skstream", CLASSES, check_result, max_bytes)
+
+
+def result_in(path: str | os.PathLike[str]) -> Path:
+    """Return the file of the result in a folder of ``--save``; paths of files as they are."""
     path = Path(path)
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
-    what = "a result saved by skstream"
-    return load_npz(path, what, CLASSES, check_result, max_bytes)
+    if not path.is_dir():
+        return path
+    if not (path / RESULT_FILE).is_file():
+        raise ValueError(
+            f"{path} is a folder without {RESULT_FILE}. Give a file written by result.save, or the "
+            "folder that --save of the command line made."
+        )
+    return path / RESULT_FILE
 
 
 def check_result(result: Any) -> None:
@@ -168,9 +177,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     """
     if max_bytes is not None:
         check_count(max_bytes, "max_bytes", 1)
-    what, saved = "a result or a study saved by skstream", Path(path)
-    inside = saved / "result.npz"
-    return load_npz(inside if inside.is_file() else saved, what, _CLASSES, _check, max_bytes)
+    what = "a result or a study saved by skstream"
+    return load_npz(result_in(path), what, _CLASSES, _check, max_bytes)
 
 
 def _check(found: Any) -> None:

@@ -53,6 +53,7 @@ _ROW_BY_ROW = {
         *("OneHotEncoder", "OrdinalEncoder", "KBinsDiscretizer"),
     ),
     "sklearn.impute": ("SimpleImputer",),
+    "skstream.preprocessing": ("StreamImputer", "StreamOneHotEncoder", "StreamOrdinalEncoder"),
 }
 # Marks that a ``partial_fit`` accepts any further keywords.
 _KEYWORDS = "**"
@@ -115,7 +116,7 @@ def answers_each_row_alone(model: Any) -> bool:
     """
     if isinstance(model, str) or model is None:  # "drop", "passthrough"
         return True
-    if type(model) is Pipeline:
+    if type(model) is Pipeline or type(model).__module__ == "skstream.pipeline._pipeline":
         return all(answers_each_row_alone(step) for _, step in model.steps)
     if is_column_transformer(model):
         parts = [one for _, one, _ in model.transformers]

@@ -535,7 +535,7 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
                 given = f"the arrivals here are {kind}"
             raise ValueError(
                 f"{self._counting()} of PeriodicRefit counts time, but {given}: pass arrival= as "
-                "datetimes (--time on the command line), or count rows."
+                "datetimes, or count rows."
             )
         if self.time_zone is not None and kind != AWARE:
             raise ValueError(

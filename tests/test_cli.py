@@ -352,11 +352,15 @@ MANY = "x,class\n" + "".join(f"{i},{i * 7}\n" for i in range(1001))
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        (ROWS.replace(",", ";"), [], "'x;day;class'. Describe the format with, for example,"),
+        (
+            ROWS.replace(",", ";"),
+            [],
+            "'x;day;class'. Describe the format with, for example, --read",
+        ),
         ("class\na\nb\n", [], "has no column besides the target 'class'"),
         ("x,class\n1,a\n2,a\n", [], "has only one label, 'a'"),
         (MANY, [], "has 1,001 different values, each of which would be a label"),
-        (ROWS, ["--read", "delimitr=;"], "delimitr= is not a parameter of streams of files"),
+        (ROWS, ["--read", "delimitr=;"], "--read delimitr is not known for files"),
         (
             ROWS,
             ["--set", "n_warmpu=5"],
@@ -478,7 +482,7 @@ def test_bad_numbers_are_refused_in_words(option, value, message, capsys):
             2,
             [
                 "stopped by an error; this is the result so far",
-                "error: rows.csv cannot be read on; see exclude=.",
+                "error: rows.csv cannot be read on; see --exclude COL.",
             ],
         ),
     ],
@@ -683,6 +687,6 @@ def test_a_model_that_cannot_read_gaps_is_told_how(row, run, csv_file, here):
         status, _, errors = run(*given, "--model", model)
         assert status == 2
         assert errors.endswith(
-            f"NaN.\nTo fill gaps first, wrap the model: --model \"prepared('{wrapped}')\"\n"
+            f"NaN. To fill gaps first, wrap the model: --model \"prepared('{wrapped}')\".\n"
         )
     assert done(run(*given, "--model", "prepared('sgd')"))

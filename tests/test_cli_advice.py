@@ -1,13 +1,16 @@
 """Errors of the command line about files say what stands there, and what to do."""
 
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from skstream import load
+from skstream import PrequentialEvaluator, load
 from skstream.cli import main
+from skstream.cli._output import in_options
 from skstream.utils._saved import FORMAT
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
@@ -133,3 +136,118 @@ def test_a_pipe_is_refused_in_words(capsys: pytest.CaptureFixture[str]) -> None:
 
 def _out(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
+
+
+DATES = "came,known,note,x,class\n" + "".join(
+    f"{day:02}/05/2024,2024-06-{day:02},some words {day},{day if day - 5 else ''},{'ab'[day % 2]}\n"
+    for day in range(1, 29)
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--label-time", "known"], "since --time was not given: add --time COL"),
+        (["--time", "came"], "which holds categories. If these are times, give their format, "
+         '--read "time_format=...": a format of strptime'),
+        (["--time", "cmae"], "--time names the column 'cmae', which is not in"),
+        (["--time", "known", "--delay", "7days"], "--delay 7days is no number and no duration"),
+        (["--time", "known", "--delay", "7"], "Pass a duration such as 7D as the delay"),
+        (["--target", "clas"], "--target names the column 'clas', which is not in"),
+        (["--target", "clas"], "Did you mean 'class'? Columns: 'came', 'known', 'note', 'x', 'cl"),
+        (["--target", "dose"], "--read \"delimiter=';'\", or, without a header line, --read h"),
+        (["--read", "text=note", "--model", "sgd"], "HashingVectorizer', 'sgd')\"."),
+        (["--read", "max_categories=9"], "Leave it out with --exclude came, or raise --read "
+         "\"max_categories=...\". Dates need --read \"time_format={'came': '%d/%m/%Y'}\""),
+        (["--forgetting", "window:7D"], "pass --time COL"),
+        (["--target", "x", "--read", "nominal=x"], 'or pass --set missing_labels=skip to predict'),
+        (["--set", "n_warmup=-1"], "error: --set n_warmup must be an int"),
+        (["--n-jobs", "0"], "error: --n-jobs must be an int"),
+        (["--label-time", "x", "--time", "known", "--delay-unit", "1h"], "add --delay"),
+    ],
+)  # fmt: skip
+def test_errors_speak_of_options(options, expected, tmp_path, capsys):
+    (tmp_path / "dates.csv").write_text(DATES)
+    assert main(["evaluate", str(tmp_path / "dates.csv"), "--target", "class", *options]) == 2
+    words = capsys.readouterr().err
+    assert expected in words
+    assert not re.search(
+        r"options=|arrival=|arrival [inwg]|label_time|make_stream|timedelta", words
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sgd(target='a', missing='nan')",
+        "the column 'arrival'",
+        "--set classes=['a']",
+        "a retarget=",
+    ],
+)
+def test_other_words_are_left_as_they_are(text):
+    assert in_options(text) == text
+
+
+@pytest.mark.parametrize("command", ["evaluate", "score"])
+def test_rare_labels_are_said_once_with_the_options_to_add(command, tmp_path, capsys):
+    labels = ["fraud" if row % 25 == 7 else "no" for row in range(100)]
+    rows = [f"{row % 9},{label},{label}" for row, label in enumerate(labels)]
+    (tmp_path / "rare.csv").write_text("\n".join(["x,class,said", *rows]) + "\n")
+    words = [command, str(tmp_path / "rare.csv"), "--target", "class"]
+    words += ["--exclude", "said"] if command == "evaluate" else ["--predictions", "said"]
+    added = "--metric average_precision:fraud --metric recall:fraud"
+    assert main(words) == 0
+    assert (
+        _out(capsys).count(
+            f"so a high accuracy says little: add measures of the label fraud: {added}."
+        )
+        == 1
+    )
+    assert main([*words, "--metric", "recall:fraud"]) == 0
+    assert "says little" not in _out(capsys)
+
+
+@pytest.mark.parametrize("given", [[], ["--progress"], ["--no-progress"]])
+def test_a_terminal_shows_that_the_command_is_at_work(given, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("tqdm")
+    seen = []
+
+    def evaluate(self, *_):
+        seen.append((self.progress, capsys.readouterr().out))
+        raise RuntimeError
+
+    monkeypatch.setattr(PrequentialEvaluator, "evaluate", evaluate)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["evaluate", written(tmp_path), "--target", "class", *given]) == 2
+    ((progress, output),) = seen
+    assert progress == (given != ["--no-progress"])
+    assert "Target: class (labels down, up)" in output
+
+
+SOLD = "number,sold,paid,due,count,price\n" + "".join(
+    f"{row + 100},2024-03-01T{row // 2:02}:00,2024-03-01T{row // 2 + 2:02}:00,"
+    f"2024-02-{1 + row % 20:02},{row},{row % 9}\n"
+    for row in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "doubtful", "advice"),
+    [
+        ([], {"number", "paid"}, "pass --time sold and --label-time paid. Else leave it out with"),
+        (["--time", "sold"], {"number", "paid"}, "pass --label-time paid. Else leave it out with"),
+        (["--time", "sold", "--label-time", "paid"], {"number"}, "out with --exclude number."),
+        (["--exclude", "number", "--exclude", "paid"], set(), "use regressors: --model sgd-reg"),
+        (["--model", "sgd-regressor"], {"number", "paid"}, "--exclude paid."),
+    ],
+)
+def test_columns_that_count_rows_or_follow_them_are_named(
+    options, doubtful, advice, tmp_path, capsys
+):
+    (tmp_path / "sold.csv").write_text(SOLD)
+    assert main(["evaluate", str(tmp_path / "sold.csv"), "--target", "count", *options]) == 0
+    output = _out(capsys)
+    assert set(re.findall("Careful. '(.*?)' (?:counts|is later)", output)) == doubtful
+    assert advice in output
+    assert ("40 whole numbers as labels" in output) == ("sgd-regressor" not in options)

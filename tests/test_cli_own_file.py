@@ -86,6 +86,7 @@ def test_answers_at_arrival_come_before_those_at_the_label(run: Run, parcels: Pa
     assert best.headline in below
     assert "these are scores in bin 0 (at arrival)" in below
     page = " ".join(re.sub("<.*?>", " ", Path("page.html").read_text()).split())
+    assert "feature types category, category, number, number " in page
     assert best.headline in page
     assert page.index("predictions at arrival") < page.index("predictions just before the label")
     with Path("saved/scores.csv").open(newline="") as file:
@@ -185,8 +186,8 @@ def test_times_that_are_missing_or_go_back_are_refused(run: Run, parcels: Path) 
     gap = [*lines[:5], "," + lines[5].partition(",")[2], *lines[6:]]
     back = [*lines[:700], lines[900], *lines[700:]]
     for rows, words in (
-        (gap, "arrival is missing at row 5: every row needs an arrival time"),
-        (back, "arrival goes back at row 701, from 2025-"),
+        (gap, "--time is missing at row 5: every row needs an arrival time"),
+        (back, "--time goes back at row 701, from 2025-"),
     ):
         Path("other.csv").write_text("\n".join([header, *rows]))
         errors = refused(run(*command))
@@ -243,7 +244,7 @@ def test_times_are_read_as_they_are_written(run: Run, parcels: Path) -> None:
     kept = load("a/result.npz").scores, load("b/result.npz").scores
     assert kept[0] == kept[1]
     status, _, errors = run(*command, "--read", "time_format=dd/mm/yyyy")
-    assert status == 2 and "time_format= must be" in errors
+    assert status == 2 and "--read time_format must be" in errors
 
 
 def test_trees_are_told_which_columns_are_categories(run, tmp_path, rng):

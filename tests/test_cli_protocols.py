@@ -1,6 +1,7 @@
 """Late labels, folds, monitors and comparisons on the command line are those of Python."""
 
 import csv
+import html
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -211,10 +212,17 @@ def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
     ],
 )
 def test_two_models_are_compared(options, evaluator, run, csv_file):
-    output = done(run(*options, "--compare", "nb", "majority"))
+    named = ("--model", "mine=augmented(nb)", "--compare", "augmented('nb')", "majority")
+    assert "mine" in done(run(*options, *named)).rpartition("\n\n")[2]
+    more = ("--compare", "persistent", "nb", "--report", "page.html")
+    output = done(run(*options, "--compare", "nb", "majority", *more))
     expected = evaluator.evaluate(models(), stream_of(csv_file))
     bin = None if expected.bins is None else 0  # the predictions at arrival
-    assert str(expected.compare("nb", "majority", bin=bin)) in output
+    page = " ".join(re.sub("<.*?>", " ", Path("page.html").read_text()).split())
+    for pair in (("nb", "majority"), ("persistent", "nb")):
+        words = str(expected.compare(*pair, bin=bin))
+        assert words in output
+        assert " ".join(words.split()) in html.unescape(page)
 
 
 def test_errors_of_numbers_are_compared_as_rows_become_many(run: Run, csv_file: Path) -> None:
@@ -361,13 +369,16 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--delay", "nan"], "--delay nan is not at least 0"),
         (
             ["--delay", "wait", "--time", "came"],
-            "the unit of delays: unit=timedelta(hours=1)",
+            "the unit of delays: --delay-unit 1h",
         ),
-        (["--delay", "5", "--time", "came"], "Pass a timedelta"),
+        (["--delay", "5", "--time", "came"], "Pass a duration such as 7D"),
         (["--delay", "came"], "The column of --delay has times, not delays"),
-        (["--delay", "label"], "label_time names the column 'label', which holds categories"),
-        (["--delay", "wiat"], "label_time names the column 'wiat', which is not in"),
-        (["--time", "cam"], "arrival names the column 'cam', which is not in"),
+        (["--delay", "label"], "so it names the column 'label', which holds categories"),
+        (
+            ["--delay", "wiat"],
+            "no duration, such as 7D; so it names the column 'wiat', which is not in",
+        ),
+        (["--time", "cam"], "--time names the column 'cam', which is not in"),
         (["--label-time", "knwn"], "'came', 'known', 'wait', 'row_known', 'label', 'number'."),
         (["--monitor", "dmd"], "The detector 'dmd' is not known."),
         (["--monitor", "ddm(x=3)"], "DDM takes warning_level"),
@@ -375,6 +386,10 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--monitor", "a=ddm", "--monitor", "a=adwin"], "gives two monitors the name 'a'"),
         (["--compare", "nb", "sgd"], "--compare names the model 'sgd', which is not evaluated"),
         (["--compare", "nb", "nb"], "--compare names the model 'nb' twice"),
+        (["--model", "p=prepared(nb)", "--compare", "p", "prepared('nb')"], "model 'p' twice"),
+        (["--model", "prepared('sgd')", "--compare", "nb", "sgd"], "first: prepared('sgd'), "),
+        (["--model", "a=sgd", "--model", "b=sgd", "--compare", "nb", "sgd"], "not evaluated"),
+        (["--model", "prepared-sgd"], "Did you mean \"prepared('sgd')\"?"),
         (["--compare-with-best", "mcc"], "--compare-with-best mcc is not among the measures"),
         (
             ["--compare-with-best", "kappa_se", "--metric", "kappa_se"],
@@ -391,7 +406,7 @@ def test_files_and_generators_without_columns_of_times(tmp_path, capsys):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2\n0 1:3\n" * 10)
     assert main(["evaluate", str(path), "--time", "t"]) == 2
-    assert "roles= is not a parameter of streams of files such as" in capsys.readouterr().err
+    assert "--time or --label-time is not known for files such as" in capsys.readouterr().err
     command = ["evaluate", "--generator", "SEA(n_rows=200)"]
     assert main([*command, "--time", "t"]) == 2
     assert "--time is for files, but --generator makes the rows" in capsys.readouterr().err
@@ -405,7 +420,7 @@ def test_a_comparison_that_fails_costs_no_result(run: Run, monkeypatch: pytest.M
 
     monkeypatch.setattr(sk.EvaluationResult, "compare", fails)
     status, output, errors = run("--compare", "nb", "majority", "--save", "out")
-    assert (status, errors) == (2, "skstream: --compare: nothing to compare\n")
+    assert (status, errors) == (2, "skstream: --compare nb majority: nothing to compare\n")
     assert "prequential evaluation" in output
     assert sk.load("out/result.npz").protocol == "prequential"
     # Ranks were not asked for by name.

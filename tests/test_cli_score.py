@@ -98,7 +98,7 @@ def test_a_young_log_without_a_fraud_is_scored(labels, tmp_path, capsys, pa):
         assert result.scores["m"]["log_loss"] == pytest.approx(loss), arguments
         assert list(map(str, result.classes)) == sorted(labels)
     status, _, errors = run("--probabilities", "m=second")
-    assert status == 2 and "or all labels that can occur as classes=" in errors
+    assert status == 2 and 'or all labels that can occur as --set "classes=..."' in errors
     if sorted(labels) != list(labels):  # predictions know the order of the columns
         status, out, errors = run(*in_order)
         assert status == 0
@@ -169,18 +169,21 @@ def test_one_command_scores_groups_and_what_waits(tmp_path, capsys, matplotlib, 
     ("arguments", "message"),
     [
         ((), "There is nothing to score"),
-        (("--predictions", "xgb"), "predictions or probabilities name the column 'xgb'"),
+        (("--predictions", "xgb"), "--predictions or --probabilities name the column 'xgb'"),
         (("--predictions", "m=gbm", "--predictions", "m=gbm"), "names the model 'm' twice"),
         (("--predictions", "p"), "'p' contains the number 0.1, which is not a class label"),
         (("--probabilities", "p", "--metric", "average_precision"), "'average_precision:yes'"),
         (("--predictions", "gbm", "--metric", "auc"), "Measure 'auc' needs probabilities"),
         (
             ("--predictions", "gbm", "--set", "view=as_known"),
-            "view='as_known' orders rows by their labels",
+            "view=as_known orders rows by their labels",
         ),
-        (("--predictions", "gbm", "--set", "classes=['no', 'maybe']"), "can occur as classes="),
-        (("--predictions", "gbm", "--forgetting", "window:1D"), "pass arrival="),
-        (("--predictions", "gbm", "--label-time", "known"), "label_time= needs arrival="),
+        (
+            ("--predictions", "gbm", "--set", "classes=['no', 'maybe']"),
+            'can occur as --set "classes=..."',
+        ),
+        (("--predictions", "gbm", "--forgetting", "window:1D"), "pass --time COL"),
+        (("--predictions", "gbm", "--label-time", "known"), "--label-time COL needs --time COL"),
         (("--probabilities", "m=time", "--metric", "accuracy"), "not in [0, 1]"),
         (("--predictions", "gbm", "--estimate"), "There are no probabilities"),
         (("--probabilities", "p", "--estimate"), "The rows waiting for labels are known only"),

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
@@ -35,6 +36,7 @@ from sklearn.tree import DecisionTreeClassifier
 import skstream as sk
 from skstream._meta import MetaEstimator
 from skstream.drift import RandomAlarm
+from skstream.preprocessing import StreamImputer, StreamOneHotEncoder, StreamOrdinalEncoder
 from skstream.utils._sklearn import rows_of
 from tests._data import load_stream
 from tests._examples import examples, newest_alone
@@ -271,6 +273,26 @@ def test_models_that_answer_each_row_alone_are_asked_once(monkeypatch) -> None:
         lambda tree, X, **options: calls.append(len(X)) or honest(tree, X, **options),
     )
     model.score(X[N:], Y[N:])
+    assert calls == [50]
+
+
+def test_preprocessors_of_frames_are_asked_once(monkeypatch) -> None:
+    pd = pytest.importorskip("pandas", reason="frames")
+    gaps = np.where(X[:, 1] > 3, np.nan, X[:, 1])
+    texts = np.where(X[:, 2] > 3, None, np.array(["x", "y", "z"])[np.arange(len(X)) % 3])
+    frame = pd.DataFrame({"a": X[:, 0], "b": gaps, "c": texts, "d": texts})
+    numbers = sk.make_stream_pipeline(StreamImputer(add_indicator=True), StandardScaler())
+    columns = make_column_transformer(
+        (numbers, ["a", "b"]), (StreamOneHotEncoder(), ["c"]), (StreamOrdinalEncoder(), ["d"])
+    )
+    corrected = sk.TemporalCorrection(SGDClassifier(loss="log_loss", random_state=0))
+    model = sk.make_stream_pipeline(columns, corrected).fit(frame[:N], Y[:N])
+    check(model, frame[N:], Y[N:])
+    calls, honest = [], ColumnTransformer.transform
+    monkeypatch.setattr(
+        ColumnTransformer, "transform", lambda one, X: calls.append(len(X)) or honest(one, X)
+    )
+    model.score(frame[N:], Y[N:])
     assert calls == [50]
 
 

@@ -123,7 +123,9 @@ def _table(
     measures = entry["measures"]
     sign = -1 if results[0].measures[measures[0]].higher_is_better else 1
     order = sorted(rows, key=lambda one: (math.isnan(rows[one][0]), sign * rows[one][0]))
-    cells = [[f"{v:.4f}" for v in rows[n][:-2]] + [f"{v:.3g}" for v in rows[n][-2:]] for n in order]
+    cells = [
+        [f"{v:z.4f}" for v in rows[n][:-2]] + [f"{v:.3g}" for v in rows[n][-2:]] for n in order
+    ]
     marked = [f"{place}{' *' if one in own else ''}" for place, one in enumerate(order, 1)]
     lines = aligned(
         ["", *measures, "µs per row", "MB", "learner"],

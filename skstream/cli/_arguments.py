@@ -79,9 +79,7 @@ measures of numbers (default: mae, rmse, r2):
 A target of numbers with fractions is regression; every other target holds labels. \
 Texts become categories, and categories ordinal codes; --read "nominal=['COL']" and \
 --read "numeric=['COL']" decide otherwise. --set and --read take values as Python writes \
-them, or texts; errors name their parameters as Python does: where one says \
-missing_labels='skip', pass --set missing_labels=skip. The exit status is 0, 2 after an \
-error, 130 after Ctrl-C."""
+them, or texts. The exit status is 0, 2 after an error, 130 after Ctrl-C."""
 
 SCORE_DESCRIPTION = """\
 Score predictions that a file holds beside the labels, row by row, as an evaluation \
@@ -234,13 +232,14 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
     _add(group, [("--set", "NAME=VALUE", words)], **_PARAMETERS)
     _add(group, [_JOBS], type=int)
-    group.add_argument("--progress", help="show a progress bar (needs tqdm)", **_FLAG)
+    words = "show a progress bar, which needs tqdm (default: on a terminal)"
+    group.add_argument("--progress", help=words, action=argparse.BooleanOptionalAction)
     words = "folder from which the same command resumes where it stopped"
     _add(group, [("--checkpoint", "FOLDER", words)], **_PATH)
 
     group = parser.add_argument_group("comparisons; with delayed labels, of predictions at arrival")
-    words = "test whether two models differ; choose them before you see scores"
-    group.add_argument("--compare", nargs=2, metavar=("A", "B"), help=words)
+    words = "test whether two models differ; choose them before you see scores; repeatable"
+    group.add_argument("--compare", nargs=2, metavar=("A", "B"), help=words, **_REPEATED)
     words = "find the best model, by default by the first measure, and those not worse"
     _add(group, [("--compare-with-best", "MEASURE", words)], nargs="?", const="")
     _add(parser.add_argument_group("the output"), _OUTPUT, **_PATH)

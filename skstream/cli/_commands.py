@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -21,18 +20,18 @@ from skstream.cli._arguments import make_parser
 from skstream.cli._bench import DIFFERENT, FAILED, INTERRUPTED
 from skstream.cli._from_text import (
     CLASSIFIER_BASELINES,
-    MODELS,
     REGRESSOR_BASELINES,
     best_possible,
     model_of,
     models_given,
 )
 from skstream.cli._output import (
-    RESULT_FILE,
     check_comparisons,
     check_outputs,
     draw,
+    in_options,
     make_folder,
+    of_rare_labels,
     one_line_warnings,
     say,
     show,
@@ -48,9 +47,10 @@ from skstream.cli._protocols import (
     make_evaluator,
     monitors_given,
     open_stream,
+    shows_progress,
 )
 from skstream.cli._suite import RESULTS
-from skstream.core.engine.answers import FILL_GAPS, ModelError, ends_program
+from skstream.core.engine.answers import ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.core.evaluators.settings import run_options
 from skstream.core.measures.registry import resolve_metrics
@@ -68,7 +68,7 @@ from skstream.logs._slices import SliceScores
 from skstream.reports._show_versions import show_versions
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._files import is_uri
-from skstream.streams._profile import label_columns, words_of
+from skstream.streams._profile import doubtful_features, label_columns, words_of
 from skstream.utils._tables import filled, shown
 from skstream.utils._validation import is_regressor
 
@@ -108,6 +108,8 @@ def score(options: argparse.Namespace) -> int:
     estimates = log.estimate(unanswered=skipped) if options.estimate else None
     show(result)
     show(_about_guesses(result))
+    if rare := of_rare_labels(result, options.metric):
+        show(rare)
     if not all(isinstance(one, dict) for one in log.probabilities.values()):
         order = ", ".join(map(str, given.get("classes", np.asarray(result.classes).tolist())))
         show(f"Probabilities are read in this order of the classes: {order}.")
@@ -176,8 +178,8 @@ def _probabilities(columns: str) -> Any:
     return parts[0] if len(parts) == 1 else parts
 
 
-#: A target of more values is hardly a label.
-MAX_LABELS = 1000
+#: A target of more values is hardly a label, and one of so many numbers may not be one.
+MAX_LABELS, MANY_LABELS = 1000, 30
 
 DEMO_MODELS = (
     *("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd"),
@@ -257,27 +259,23 @@ def evaluate(options: argparse.Namespace) -> int:
     check_outputs(options.plot, options.save, options.report)
     plan = _planned(options)
     stream = plan.opened.stream
+    show(f"{_about(plan.opened, plan.classes)}\n")
+    sys.stdout.flush()  # what follows may take long
     result, status = _evaluated(plan.evaluator, plan.models, stream, traceback=options.traceback)
     if result is not None:
         result = with_command(result, options.words)
-        show(f"{_about(plan.opened, plan.classes)}\n")
         # Why models failed is said once, by the error that ends.
         show(replace(result, failures=dict.fromkeys(result.failures, "the error below says why")))
-        found = detect(result, plan.monitors) if plan.monitors else {}
+        found, compared = detect(result, plan.monitors) if plan.monitors else {}, list[Any]()
         with ExitStack() as last:  # all are done, the newest first, even if some fail
-            last.callback(write_report, result, options.report, detections=found)
+            last.callback(write_report, result, options.report, detections=found, also=compared)
             last.callback(write, result, options.plot, None, detections=found)
             last.callback(write, result, None, options.save)
-            compared = show_below(result, options, found)
-        if status == 0 and not compared:
+            whole = show_below(result, options, found, compared)
+        if status == 0 and not whole:
             status = FAILED
         if status == 0 and result.failures:
             status = f"error: {'; '.join(result.failures.values())}"
-            if FILL_GAPS in status:
-                failed = [name for name in result.failures if name in MODELS] or ["sgd"]
-                status = status.replace(FILL_GAPS, "") + (
-                    f"\nTo fill gaps first, wrap the model: --model \"prepared('{failed[0]}')\""
-                )
         if status == 0 and result._why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)
@@ -290,7 +288,7 @@ def verify(options: argparse.Namespace) -> int:
         return _bench.verify_bench(
             options.result, lambda path: verify(argparse.Namespace(**given | {"result": path}))
         )
-    path = _saved_in(options.result)
+    path = options.result
     result = load_result(path)
     words = result.details.record.get("command")
     if words is None and not (options.data and options.model):
@@ -329,21 +327,14 @@ def report(options: argparse.Namespace) -> int:
         raise FileExistsError(
             f"{page} already exists: name the file to write, --out FILE; it is then replaced."
         )
-    path = _saved_in(options.result)
-    if _bench.is_bench(path):
-        results = sorted((path / RESULTS).glob("*.npz"))
+    if _bench.is_bench(options.result):
+        results = sorted((options.result / RESULTS).glob("*.npz"))
         raise ValueError(
-            f"{path} contains the results of many runs, but a page is about one: name its file"
-            + (f", such as {results[0]}." if results else ".")
+            f"{options.result} contains the results of many runs, but a page is about one: name "
+            "its file" + (f", such as {results[0]}." if results else ".")
         )
-    write_report(load_result(path), page)
+    write_report(load_result(options.result), page)
     return 0
-
-
-def _saved_in(path: Path) -> Path:
-    """Return the file of the result in a folder of --save; other paths as they are."""
-    saved = path / RESULT_FILE
-    return saved if saved.is_file() else path
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -404,7 +395,7 @@ def demo(options: argparse.Namespace) -> int:
     evaluator = PrequentialEvaluator(
         forgetting=DEMO_FORGETTING,
         random_state=0,
-        progress=sys.stderr.isatty() and find_spec("tqdm") is not None,
+        progress=shows_progress(),
     )
     names = (*CLASSIFIER_BASELINES, *DEMO_MODELS)
     models = {name: model_of(name, stream) for name in names}
@@ -505,14 +496,20 @@ def _about(opened: Opened, classes: Any) -> str:
             f"Stream: {opened.names[0]}\n{holdout}Features: {shown(stream.feature_names or [])}\n"
             f"Target: {labels}\nDrifts: {_drifts_in_words(stream.drifts)}"
         )
-    leak = ""
-    if classes is not None and not any(map(is_uri, opened.names)):
-        found = label_columns(opened.stream)
-        leak = filled(f"\nCareful. {words_of(found)}") if found else ""
+    said: list[str] = []
+    if not any(map(is_uri, opened.names)):
+        found = () if classes is None else label_columns(opened.stream)
+        said = [*([words_of(found)] if found else []), *doubtful_features(opened.stream)]
+    if classes is not None and len(classes) >= MANY_LABELS and classes.dtype.kind in "iuf":
+        said.append(
+            f"The target has {len(classes):,} whole numbers as labels. If they are quantities, use "
+            "regressors: --model sgd-regressor."
+        )
+    careful = "".join(filled(f"\nCareful. {in_options(words)}") for words in said)
     features = filled(f"Features: {files.features_in_words()}", indent="  ")
     return (
         f"Stream: {order}{shown(names)}\n{holdout}{features}\n"
-        f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){leak}"
+        f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){careful}"
     )
 
 

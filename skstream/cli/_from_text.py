@@ -280,6 +280,9 @@ def _unknown(target: str, text: str, known: Known, kind: Kind) -> str:
     module, _, name = target.rpartition(".")
     is_path = module and kind.by_module
     hint = f" Did you mean '{module}:{name}'?" if is_path else did_you_mean(target, known)
+    wrapper, _, model = target.partition("-")
+    if wrapper in known and model in known:
+        hint = f" Did you mean \"{wrapper}('{model}')\"?"
     others = f"; {kind.by_module}" if kind.by_module else ""
     return (
         f"The {kind.noun} {_quoted(text)} is not known.{hint} The short names are "

@@ -4,35 +4,98 @@ import argparse
 import csv
 import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
+from skstream.cli._from_text import MODELS, by_name
+from skstream.core.engine.answers import ENCODE, FILL_GAPS
+from skstream.core.measures.registry import OF_CLASS
 from skstream.core.result.select import tidy_columns
 from skstream.drift._detect import FoundByMonitor, each
 from skstream.evaluation import EvaluationResult
 from skstream.metrics import Measure
 from skstream.reports._answer import answer
 from skstream.reports._compare import higher_is_better
-from skstream.reports._page import marks_of, page_path
+from skstream.reports._page import marks_of, page_path, profile_of
+from skstream.streams._open import PARAMETERS_OF_READERS
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
-from skstream.utils._saved import atomic_write
+from skstream.utils._saved import RESULT_FILE, atomic_write
 from skstream.utils._tables import aligned, filled, listed
 
-#: Files of the folder given as --save.
-RESULT_FILE, SCORES_FILE, CURVE_FILE = "result.npz", "scores.csv", "curve.csv"
+#: Files of the folder given as --save, besides RESULT_FILE.
+SCORES_FILE, CURVE_FILE = "scores.csv", "curve.csv"
 
 #: Columns of the latter; before them are the forgetting and, of labels that come late, the bin.
 _OF_A_SCORE = ("model", "metric", "value")
 
+#: Options by the parameters of Python that they give.
+_OPTIONS = {
+    **{name: f"--read {name}=" for name in PARAMETERS_OF_READERS},
+    **{
+        name: f"--set {name}="
+        for name in (
+            *("missing_labels", "unanswered", "n_warmup", "batch_size", "keep_tape", "error_score"),
+            *("random_state", "strategy", "classes", "sample_weight", "tolerance", "view"),
+        )
+    },
+    **{
+        "roles": "--time or --label-time",
+        "arrival": "--time",
+        "label_time": "--label-time",
+        "delay": "--delay",
+    },
+    **{"target": "--target", "exclude": "--exclude", "metrics": "--metric"},
+    **{"predictions": "--predictions", "probabilities": "--probabilities"},
+    **{"n_jobs": "--n-jobs", "n_folds": "--folds"},
+}
+_NAME = f"({'|'.join(_OPTIONS)})"
+_VALUE = r"""(\{[^{}]*\}|\[[^\]]*\]|'[^']*'|"[^"]*"|True|False|\.\.\.)"""
+#: What to do where a model refuses gaps or texts; the model stands in the braces.
+_WRAP = {
+    FILL_GAPS: " To fill gaps first, wrap the model: --model \"prepared('{}')\".",
+    ENCODE: ". Without --read text=..., texts are read as categories. Else name the steps: --model "
+    "\"pipeline('sklearn.feature_extraction.text:HashingVectorizer', '{}')\".",
+}
+#: What messages say in words of Python, as patterns, and how the command line says it.
+_IN_OPTIONS: dict[str, str | Callable[[re.Match[str]], str]] = {
+    f"(Model '(.*?)' failed while.*?)({'|'.join(map(re.escape, _WRAP))})": lambda found: (
+        found[1] + _WRAP[found[3]].format(found[2] if found[2] in MODELS else "sgd")
+    ),
+    r"run=RunOptions\((\w+=\w+)\)": r"--set \1",
+    r"(\w+)= is not a parameter of streams of": lambda found: (
+        f"{_OPTIONS.get(found[1], f'--read {found[1]}').rstrip('=')} is not known for"
+    ),
+    rf"The '{_NAME}' parameter of (?:\w+Evaluator|PredictionLog)": r"\1",
+    "predictions or probabilities name": "--predictions or --probabilities name",
+    "since arrival was not given": "since --time was not given: add --time COL",
+    r"label_time\[(\d+)\] is (\S+), before arrival\[\d+\] =": (
+        r"In row \1, the --label-time is \2, before the --time"
+    ),
+    r"use np.inf \(or NaT\) for never": "leave them empty for never",
+    r"a timedelta \(datetime.timedelta or numpy.timedelta64\)": "a duration such as 7D",
+    r" \(timedelta\)": "",
+    r"unit=timedelta\(hours=1\)": "--delay-unit 1h",
+    # Keys of options={...}, parameters of which something is said, and those with a value or none.
+    rf"()(?:options=)?\{{'{_NAME}': {_VALUE}\}}": lambda found: _as_option(*found.groups("")),
+    rf"(?<![\w'\"-]){_NAME}=?(?= (names the column|goes back|is missing|is a |holds |must be ))": (
+        lambda found: _OPTIONS[found[1]].rstrip("=")
+    ),
+    rf"(\(|, |(?<![\w'\"=-]))(?<!--set )(?<!--read ){_NAME}={_VALUE}?(?![\w'\"\[(])": (
+        lambda found: found[0] if found[1] and found[3] else _as_option(*found.groups(""))
+    ),
+}
 #: All control characters but the tab and the line feed.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -181,7 +244,33 @@ def show(text: Any) -> None:
 
 def say(message: str) -> None:
     """Print a sentence of the program itself."""
-    print(_without_controls(f"skstream: {message}"), file=sys.stderr)
+    print(_without_controls(f"skstream: {in_options(message)}"), file=sys.stderr)
+
+
+def in_options(text: str) -> str:
+    """Return a message in which options of the command line replace parameters of Python.
+
+    Examples
+    --------
+    >>> from skstream.cli._output import in_options
+    >>> print(in_options("Pass options={'delimiter': ';'}, or leave it out with exclude=['day']."))
+    Pass --read "delimiter=';'", or leave it out with --exclude day.
+    """
+    for pattern, words in _IN_OPTIONS.items():
+        text = re.sub(pattern, words, text, flags=re.DOTALL)
+    return text
+
+
+def _as_option(before: str, name: str, value: str) -> str:
+    """Write a parameter as an option; one that takes one value at a time is repeated."""
+    option = _OPTIONS[name]
+    if option.endswith("="):
+        value = re.sub("^'([a-z][\\w-]*)'$", r"\1", value.replace('"', "'") or "...")
+        command, given = f"{option}{value}".split(" ", 1)
+        return f"{before}{command} " + (given if re.fullmatch(r"[\w=-]+", given) else f'"{given}"')
+    column = "NAME" if name == "metrics" else "DELAY" if name == "delay" else "COL"
+    values = [shlex.quote(one or other) for one, other in re.findall("'(.*?)'|\"(.*?)\"", value)]
+    return before + " ".join(f"{option} {one}" for one in values or [column])
 
 
 def _without_controls(text: str) -> str:
@@ -204,15 +293,13 @@ _OF_TWO_TESTS = (
 def check_comparisons(
     options: argparse.Namespace, models: Sequence[str], measures: Mapping[str, Measure]
 ) -> None:
-    """Raise an error for comparisons that cannot be made, before the evaluation."""
-    for name in options.compare or ():
-        if name not in models:
-            raise ValueError(
-                f"--compare names the model {name!r}, which is not evaluated."
-                f"{did_you_mean(name, models)} Models: {', '.join(models)}."
-            )
-    if options.compare and options.compare[0] == options.compare[1]:
-        raise ValueError(f"--compare names the model {options.compare[0]!r} twice.")
+    """Raise an error for comparisons that cannot be made; name their models as the table does."""
+    options.compare = [
+        [_in_table(one, options, models) for one in pair] for pair in options.compare
+    ]
+    for a, b in options.compare:
+        if a == b:
+            raise ValueError(f"--compare names the model {a!r} twice.")
     if options.compare_with_best is not None:
         metric = options.compare_with_best or next(iter(measures))
         if metric not in measures:
@@ -223,28 +310,63 @@ def check_comparisons(
         higher_is_better(metric, measures[metric])
 
 
+def _in_table(name: str, options: argparse.Namespace, models: Sequence[str]) -> str:
+    """Return the name in the table of a model that is named so, or as --model has it."""
+    if name in models:
+        return name
+    typed, plain = by_name("--model", options.model), partial(re.sub, "[\\s'\"]", "")
+    found = [one for one in models if plain(name) in (plain(one), plain(typed.get(one, one)))]
+    if len(found) != 1:
+        near = get_close_matches(name, models, len(models), 0)
+        near.sort(key=lambda one: name not in one)
+        raise ValueError(
+            f"--compare names the model {name!r}, which is not evaluated. Models, the nearest "
+            f"first: {', '.join(near)}."
+        )
+    return found[0]
+
+
 def show_below(
-    result: EvaluationResult, options: argparse.Namespace, detections: FoundByMonitor
+    result: EvaluationResult,
+    options: argparse.Namespace,
+    detections: FoundByMonitor,
+    compared: list[Any],
 ) -> bool:
-    """Print what was asked for below the table; False if a comparison could not be made."""
-    for text in (*_deviations(result), *_alarms(result, detections)):
+    """Print what was asked for below the table; False if a comparison could not be made.
+
+    Those of --compare are put into `compared`.
+    """
+    rare = of_rare_labels(result, options.metric)
+    for text in (*_deviations(result), *_alarms(result, detections), *([rare] if rare else [])):
         show(text)
     asked: list[tuple[str, Callable[[], Any]]] = []
     if result.n_folds > 1:
         asked.append(("ranks over folds", result.rank))
-    if options.compare:
-        asked.append(("--compare", lambda: _compared(result, *options.compare)))
+    asked += [
+        (f"--compare {' '.join(pair)}", partial(_compared, result, *pair))
+        for pair in options.compare
+    ]
     if options.compare_with_best is not None:
         metric = options.compare_with_best or result.metric_names[0]
         asked.append(("--compare-with-best", lambda: _best(result, metric)))
     whole = True
     for what, compare in asked:
         try:
-            show(f"\n{compare()}")
+            found = compare()
+            show(f"\n{found}")
+            compared += [found] if what.startswith("--compare ") else []
         except ValueError as error:
             say(f"{what}: {error}")
             whole = whole and not what.startswith("--")
     return whole
+
+
+def of_rare_labels(result: EvaluationResult, measures: Sequence[str]) -> str:
+    """Say which measures to add where nearly all labels are the same, if no such one is there."""
+    profile = profile_of(result)
+    if profile is None or any(name.partition(":")[0] in OF_CLASS for name in measures):
+        return ""
+    return filled(in_options(profile._of_rare_labels()).strip())
 
 
 def _deviations(result: EvaluationResult) -> Iterator[str]:
@@ -255,7 +377,7 @@ def _deviations(result: EvaluationResult) -> Iterator[str]:
         rows = []
         for name, by_metric in result.values.items():
             spread = [curve[-1].std(ddof=1) for curve in by_metric[forgetting].values()]
-            rows.append([name, *(f"{value:.4f}" for value in spread), ""])
+            rows.append([name, *(f"{value:z.4f}" for value in spread), ""])
         of = f" ({forgetting})" if len(result.forgetting_names) > 1 else ""
         yield f"\nstandard deviations over {result.n_folds} folds{of}:"
         lines = aligned(["model", *result.metric_names, ""], rows)

@@ -291,7 +291,7 @@ class LabelEstimates:
 
 
 def _shown(value: float, *, sign: bool = False) -> str:
-    return "-" if np.isnan(value) else f"{value:{'+' if sign else ''}.4f}"
+    return "-" if np.isnan(value) else f"{value:{'+' if sign else ''}z.4f}"
 
 
 def estimate_unlabelled(

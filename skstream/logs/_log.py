@@ -90,7 +90,7 @@ def score_predictions(
         after each class; for two classes one is enough.
     metrics : str, callable, list or dict, default=None
         As for the evaluators; None: the standard measures.
-    forgetting : str, Forgetting or dict, default="cumulative"
+    forgetting : str, Forgetting, list or dict, default="cumulative"
         As for the evaluators. With `arrival` as datetimes it can count time: "window:7D",
         "half-life:30D".
     classes : array-like of shape (n_classes,), default=None
@@ -264,7 +264,7 @@ class PredictionLog:
         ----------
         metrics : str, callable, list or dict, default=None
             As for the evaluators; None: the standard measures.
-        forgetting : str, Forgetting or dict, default="cumulative"
+        forgetting : str, Forgetting, list or dict, default="cumulative"
             As for the evaluators; it can count time.
         view : {"hindsight", "as_known"}, default="hindsight"
             Order in which rows are scored, as for `score_predictions`. "as_known" keeps labels and

@@ -68,7 +68,7 @@ def score_slices(
         "missing".
     metrics : str, callable, list or dict, default=None
         As for the evaluators; None: the measures of the result.
-    forgetting : str, Forgetting or dict, default=None
+    forgetting : str, Forgetting, list or dict, default=None
         As for the evaluators; None: the mechanisms of the result.
     max_slices : int, default=20
         Largest number of groups, those with most rows; all other rows form the group "other".
@@ -183,8 +183,8 @@ class WorstSlice(NamedTuple):
             return f"no group is significantly worse than the rest in {self.metric} of {self.model}"
         return (
             f"worst group: '{self.slice}' ({plural(self.n_rows, 'row')}), {self.metric} of "
-            f"{self.model} {self.value:.4f} in [{self.low:.4f}, {self.high:.4f}]; "
-            f"{self.rest:.4f} in the rest"
+            f"{self.model} {self.value:z.4f} in [{self.low:z.4f}, {self.high:z.4f}]; "
+            f"{self.rest:z.4f} in the rest"
         )
 
 
@@ -456,7 +456,7 @@ class SliceScores:
     def __repr__(self) -> str:
         metric = self.overall.metric_names[0]
         model = self.overall.model_names[0]
-        shown = [f"{n}: {self._value(n, model, metric):.4f}" for n in self.slice_names]
+        shown = [f"{n}: {self._value(n, model, metric):z.4f}" for n in self.slice_names]
         return (
             f"SliceScores({metric} of {model}: {listed(shown, _MOST_NAMES, 'groups')}; see "
             "results, worst(), to_frame(), plot())"
@@ -477,10 +477,10 @@ class SliceScores:
         others = [name for name in whole.forgetting_names if name != first]
         title += f"; to_frame() has those of {', '.join(others)}, too" if others else ""
         rows = [
-            [name, f"{n:,}", *(f"{self._value(name, *cell):.4f}" for cell in cells), ""]
+            [name, f"{n:,}", *(f"{self._value(name, *cell):z.4f}" for cell in cells), ""]
             for name, n in self.n_rows.items()
         ]
-        of_all = [f"{final_value(whole.curve(*cell)):.4f}" for cell in cells]
+        of_all = [f"{final_value(whole.curve(*cell)):z.4f}" for cell in cells]
         rows.append(["all rows", f"{n_all:,}", *of_all, ""])
         lines = [f"{plural(len(self.n_rows), 'group')} of {plural(n_all, 'row')}: {title}"]
         lines += [line.rstrip() for line in aligned(["slice", "rows", *header, ""], rows)]
@@ -500,7 +500,7 @@ class SliceScores:
             sure = "significant" if one.certain else "perhaps by chance"
             yield (
                 f"{one.best_overall} is best over all rows, and in '{one.slice}' {one.best} is "
-                f"better by {one.difference:.4f} ({sure})"
+                f"better by {one.difference:z.4f} ({sure})"
             )
 
     # -- what they are made of

@@ -407,7 +407,7 @@ class SearchRun(EvaluationRun):
         elif self._honest is not None:
             nothing = np.full((1, len(rows)), self._nothing, rows.answers.dtype)
             scores = None if rows.scores is None else np.full_like(rows.scores[:1], np.nan)
-            self._honest.keep(ScoredRows(rows.y, nothing, rows.weight, scores=scores))
+            self._honest.keep(replace(rows, answers=nothing, scores=scores))
             self._honest.measure()
         return rows
 

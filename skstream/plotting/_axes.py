@@ -74,7 +74,7 @@ def wrap_name(name: str, longest: int = LONGEST_LINE) -> list[str]:
 def last_values(curves: Sequence[tuple[str, np.ndarray]]) -> str:
     """List the last value of every curve, for a repr."""
     return ", ".join(
-        f"{name}: {values[-1]:.4f}" if len(values) else f"{name}: no value"
+        f"{name}: {values[-1]:z.4f}" if len(values) else f"{name}: no value"
         for name, values in curves
     )
 
@@ -190,8 +190,11 @@ def _range_without_outliers(values: Sequence[np.ndarray]) -> tuple[float, float]
 
 LARGEST_FONT, SMALLEST_FONT = 9.0, 4.5
 LINE_SPACING = 1.3  # height of a row of text by its font size
+SMALL_INCHES = 3.5  # width of axes
+MOST_LABEL_LINES = 3
 TITLE_FONTS = ("medium", "small", "x-small")
 CHARACTER_WIDTH = 0.55  # of a title by its font size
+MOST_WRITTEN_OUT = 1e6  # of times that are numbers
 TICK_INCHES = 0.75  # between two numbers of rows
 LEADER_INCHES = 0.3  # between the end of a line and its label
 #: Share of the width of the user's axes that labels at line ends may take.
@@ -201,16 +204,28 @@ LARGEST_LABEL_SHARE = 0.6
 def give_title(ax: Any, text: str) -> None:
     """Write a title as wide as the axes; one that the user gave stays."""
     if any(ax.get_title(loc=place) for place in ("left", "center", "right")):
+        lay_out(ax)
         return
+    ax.set_title("\n", loc="left")
+    lay_out(ax)
     width = ax.get_window_extent().width
     title = ax.set_title(text, loc="left", parse_math=False, wrap=True)
     for font in TITLE_FONTS:
         title.set_fontsize(font)
         if title.get_window_extent().width <= width:
-            return
-    points = 72 * width / ax.figure.dpi
-    characters = max(12, int(points / (CHARACTER_WIDTH * title.get_fontsize())))
-    title.set_text(textwrap.fill(text, characters))
+            break
+    else:
+        points = 72 * width / ax.figure.dpi
+        characters = max(12, int(points / (CHARACTER_WIDTH * title.get_fontsize())))
+        title.set_text(textwrap.fill(text, characters))
+    lay_out(ax)
+
+
+def lay_out(ax: Any) -> None:
+    """Let a figure's layout give small axes their size, which texts need much of."""
+    figure = ax.figure.canvas.figure
+    if inches_of(ax)[0] < SMALL_INCHES and (layout := figure.get_layout_engine()):
+        layout.execute(figure)
 
 
 def text_scale() -> float:
@@ -227,16 +242,41 @@ def inches_of(ax: Any) -> tuple[float, float]:
 def count_rows_along(ax: Any, label: str = "rows") -> None:
     """Put whole numbers of rows on the horizontal axis, as many as have room when it is drawn."""
     ticker = optional_import("matplotlib.ticker", "Plotting")
-    ax.xaxis.get_tick_space = partial(_room_for_ticks, ax)
+    ax.xaxis.get_tick_space = partial(_room_for_ticks, ax, {})
     steps = [1, 2, 2.5, 5, 10]
     ax.xaxis.set_major_locator(ticker.MaxNLocator(nbins="auto", steps=steps, integer=True))
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel(label)
 
 
-def _room_for_ticks(ax: Any) -> int:
-    """Say how many numbers of rows fit side by side."""
-    return int(np.clip(inches_of(ax)[0] / (TICK_INCHES * text_scale()), 1, 8))
+def _room_for_ticks(ax: Any, least: dict[Any, int]) -> int:
+    """Say how many numbers of rows fit side by side.
+
+    In a figure of the same size they never become more: the layout, which makes room for them,
+    would else go back and forth between two numbers, and cut the last one.
+    """
+    size = tuple(ax.figure.get_size_inches())
+    room = int(np.clip(inches_of(ax)[0] / (TICK_INCHES * text_scale()), 1, 8))
+    least[size] = min(room, least.get(size, room))
+    return least[size]
+
+
+def break_labels(ax: Any) -> None:
+    """Make labels that are longer than the sides of small axes smaller, or break them."""
+    box = ax.get_window_extent()
+    for axis, side in ((ax.xaxis, "width"), (ax.yaxis, "height")):
+        label, room = axis.label, getattr(box, side)
+        lines = label.get_text().split("\n")
+        for font in TITLE_FONTS:
+            if getattr(label.get_window_extent(), side) <= room:
+                break
+            label.set_fontsize(font)
+            share = room / getattr(label.get_window_extent(), side)
+            longest = max(8, int(share * max(map(len, lines))))
+            broken = "\n".join(textwrap.fill(line, longest) for line in lines)
+            is_few = font == "small" and broken.count("\n") < MOST_LABEL_LINES
+            if share < 1.0 and (is_few or font == TITLE_FONTS[-1]):
+                label.set_text(broken)
 
 
 def places_along(checkpoints: np.ndarray, times: np.ndarray | None) -> np.ndarray:
@@ -254,6 +294,8 @@ def show_times_along(ax: Any, times: np.ndarray) -> None:
         locator = dates.AutoDateLocator(maxticks=8)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    elif np.max(np.abs(times), initial=0.0) < MOST_WRITTEN_OUT:
+        ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel("time")
 
 

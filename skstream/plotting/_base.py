@@ -12,6 +12,7 @@ from skstream.plotting._axes import (
     LONGEST_LINE,
     OVER_EDGE,
     Styles,
+    break_labels,
     clip_above,
     label_ends,
     line_keywords,
@@ -30,6 +31,13 @@ MOST_ROWS_IN_LEGEND = 24
 MOST_POINTS_TO_SEARCH = 50_000
 #: Largest share of the height of the user's axes for a legend above the lines.
 MOST_OF_LEGEND = 0.5
+LARGEST_LEGEND = 0.65  # if its texts are as small as can be read
+#: Texts of a legend in the user's axes: where there is no room, smaller ones.
+LEGEND_TEXTS: tuple[dict[str, Any], ...] = (
+    {"fontsize": "small"},
+    {"fontsize": "x-small", "handlelength": 1.5, "labelspacing": 0.3, "columnspacing": 1.0},
+    {"fontsize": "xx-small", "handlelength": 1.2, "labelspacing": 0.2, "columnspacing": 0.8},
+)
 SMALL_LINE = 16  # characters in the legend of a small panel
 
 #: What `legend=` takes; documented at `BaseDisplay.plot`.
@@ -227,7 +235,7 @@ class Canvas:
                     break
                 made.remove()
             # The layout asks at every drawing: the figure may be narrower by then.
-            made.get_tightbbox = partial(_narrowed, made, list(entries))
+            made.get_tightbbox = partial(_narrowed, made, list(entries), 0.0)
             return made
         if place == "inside" or (place in ("auto", "ends") and not self.own):
             n_points = sum(len(line.get_xdata()) for line in lines.values())
@@ -236,7 +244,12 @@ class Canvas:
             made = make(ax, **{**look, **keywords})
             is_ours = not keywords and corner == "best" and ax not in self._used
             if is_ours and ax.get_yscale() == "linear" and (place == "ends" or _covers(made, ax)):
-                made = self._above_the_lines(ax, made, partial(make, ax, **look), lines)
+                made = self._above_the_lines(ax, partial(make, ax, **look), lines)
+            elif not keywords:
+                made, _ = _fitting(ax, partial(make, ax, **look))
+            width = ax.get_window_extent().width
+            if not (keywords or small or made.get_window_extent().width <= width):
+                _narrowed(made, list(entries), width)
             return made
         beside: dict[str, Any] = {
             "loc": "upper left",
@@ -250,29 +263,43 @@ class Canvas:
             del beside["bbox_to_anchor"]
         return make(ax, **{**beside, **keywords})
 
-    def _above_the_lines(
-        self, ax: Any, legend: Any, make: Callable[..., Any], lines: Mapping[str, Any]
-    ) -> Any:
-        """Make a legend anew above the lines, which move down."""
-        axes, anchor = ax.get_window_extent(), (0.0, self.top)
-        n_columns = max(1, int(axes.width / legend.get_window_extent().width))
-        legend = make(loc="upper left", bbox_to_anchor=anchor, ncols=n_columns)
-        height = legend.get_window_extent().height / axes.height + 2 * OVER_EDGE
-        height = min(height, MOST_OF_LEGEND * self.top)
+    def _above_the_lines(self, ax: Any, make: Callable[..., Any], lines: Mapping[str, Any]) -> Any:
+        """Make a legend above the lines, which move down."""
+        above = {"loc": "upper left", "bbox_to_anchor": (0.0, self.top)}
+        legend, height = _fitting(ax, partial(make, **above), self.top, side_by_side=True)
         lower(ax, 1.0 - height / self.top)
         self.top -= height
         clip_above(ax, lines.values(), self.top)
         return legend
 
 
-def _narrowed(legend: Any, names: Sequence[str], renderer: Any = None) -> Any:
-    """Break the names in a legend until it fits into its figure; return its extent."""
+def _fitting(
+    ax: Any, make: Callable[..., Any], top: float = 1.0, *, side_by_side: bool = False
+) -> tuple[Any, float]:
+    """Make a legend in the largest texts with which it fits into axes; return its height, too."""
+    axes, legend, height = ax.get_window_extent(), None, 0.0
+    for texts in LEGEND_TEXTS:
+        legend = make(**texts)
+        if side_by_side:
+            n_columns = max(1, int(axes.width / legend.get_window_extent().width))
+            legend = make(**texts, ncols=n_columns)
+        box = legend.get_window_extent()
+        height = box.height / axes.height + 2 * OVER_EDGE
+        if side_by_side:  # with the distance from the edge
+            height = max(height, top - (box.y0 - axes.y0) / axes.height + OVER_EDGE)
+        if height <= MOST_OF_LEGEND * top and box.width <= axes.width:
+            break
+    return legend, min(height, LARGEST_LEGEND * top)
+
+
+def _narrowed(legend: Any, names: Sequence[str], width: float = 0.0, renderer: Any = None) -> Any:
+    """Break the names in a legend until it fits into a width (0: its figure); return its extent."""
     extent = None
-    for width in range(LONGEST_LINE, 7, -1):
+    for length in range(LONGEST_LINE, 7, -1):
         for text, name in zip(legend.get_texts(), names, strict=True):
-            text.set_text("\n".join(wrap_name(name, width)))
+            text.set_text("\n".join(wrap_name(name, length)))
         extent = legend.get_window_extent(renderer)
-        if extent.width <= legend.figure.bbox.width:
+        if extent.width <= (width or legend.figure.bbox.width):
             break
     return extent
 
@@ -280,7 +307,7 @@ def _narrowed(legend: Any, names: Sequence[str], renderer: Any = None) -> Any:
 def _covers(legend: Any, ax: Any) -> bool:
     """Whether a legend covers a part of a line."""
     box = legend.get_window_extent()
-    paths = (line.get_path().transformed(line.get_transform()) for line in ax.lines)
+    paths = (line.get_path().transformed(line.get_transform()).cleaned() for line in ax.lines)
     return any(path.intersects_bbox(box, filled=False) for path in paths)
 
 
@@ -395,6 +422,8 @@ class BaseDisplay:
             for one in axes:
                 one.spines[["top", "right"]].set_visible(False)
             self._draw(canvas)
+            for one in axes:
+                break_labels(one)
         except BaseException:
             if canvas.own:
                 optional_import("matplotlib.pyplot", "Plotting").close(axes[0].figure)

@@ -10,9 +10,12 @@ from skstream.core.result.select import numbers
 from skstream.plotting._axes import (
     COLORS,
     LINE_WIDTH,
+    TICK_INCHES,
     count_rows_along,
     give_title,
+    inches_of,
     model_styles,
+    text_scale,
     uncover_edges,
 )
 from skstream.plotting._base import Canvas, Layout
@@ -293,7 +296,8 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         curves = {name: values[shown] for name, values in self.curves.items()}
         for name, values in curves.items():
             canvas.draw_line(ax, name, shown, values, defaults[name] | dots)
-        ax.set_xticks(*_bin_ticks(last, shown.tolist()))
+        room = round(inches_of(ax)[0] / (TICK_INCHES * text_scale()))
+        ax.set_xticks(*_bin_ticks(last, shown.tolist(), min(max(1, room - 1), 6)))
         canvas.widen_limits(ax, "x", -0.02 * last, 1.02 * last)
         ax.set_xlabel("bin between arrival and label")
         self._finish(
@@ -420,18 +424,18 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         if isinstance(self.bins, Sequence):
             where = " and ".join(map(self._bin_words, next(iter(ends_of.values()))))
         ends = ", ".join(
-            f"{name}: " + " to ".join(f"{self.curves[name][b]:.4f}" for b in its_ends)
+            f"{name}: " + " to ".join(f"{self.curves[name][b]:z.4f}" for b in its_ends)
             for name, its_ends in ends_of.items()
         )
         return f"{self.metric} {where} after {self.n_rows:,} rows; {ends}"
 
 
-def _bin_ticks(last: int, shown: Sequence[int]) -> tuple[list[int], list[str]]:
-    """Ticks at the first answer, some bins, and the last answer, with their names.
+def _bin_ticks(last: int, shown: Sequence[int], most: int) -> tuple[list[int], list[str]]:
+    """Ticks at the first answer, some bins, and the last answer, with their names, `most` apart.
 
     Where only few of the bins are shown, all of these have one.
     """
-    step = max(1, round(last / 6))
+    step = max(1, round(last / most))
     ticks = [0, *(b for b in range(step, last, step) if b <= last - step / 2), last]
     if len(shown) <= min(last, len(ticks)):
         ticks = list(shown)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skstream.core.forgetting import parse_forgetting
 from skstream.core.measures.registry import known_measure
 from skstream.core.result.select import chosen
 from skstream.metrics import Measure
@@ -27,6 +28,9 @@ from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
 from skstream.plotting._marks import Drifts, Found
 
 GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
+#: First checkpoints with fewer rows than this share of what is usual under the forgetting do not
+#: set the limits of the values, unless they are more than this share of all checkpoints.
+LEAST_OF_WINDOW, MOST_UNSETTLED = 0.5, 0.1
 #: How far below (or above) the limits the grey area extends, if the user moves the limits.
 BEYOND_LIMITS = 10.0
 #: Up to so many models besides baselines are shown where the user named none.
@@ -170,6 +174,44 @@ def measure_along(canvas: Canvas, along: np.ndarray, times: np.ndarray | None) -
     else:
         show_times_along(ax, times)
     return end
+
+
+def share_unsettled(
+    checkpoints: np.ndarray, times: np.ndarray | None, forgetting: str, n_parts: int = 1
+) -> float:
+    """Share of the checkpoints, all at the start, whose values rest on few rows.
+
+    Parameters
+    ----------
+    checkpoints : ndarray of shape (n_checkpoints,)
+        Rows so far.
+    times : ndarray of shape (n_checkpoints,) or None
+        Their times.
+    forgetting : str
+        Specification of the forgetting.
+    n_parts : int, default=1
+        In how many groups the rows are divided.
+
+    Returns
+    -------
+    share : float
+        Between `UNSETTLED` and about `MOST_UNSETTLED`.
+    """
+    rows = along = np.asarray(checkpoints, dtype=np.float64)
+    try:
+        mechanism = parse_forgetting(forgetting)
+    except ValueError:  # sets of rows, all of one size
+        return UNSETTLED
+    width: Any = mechanism.memory(0.5)
+    if mechanism.counts_time and times is not None and times.dtype.kind == "M":
+        along = np.asarray(times, dtype="datetime64[us]").astype(np.float64)
+        width = vars(mechanism)["duration"].astype(np.float64)
+    few = rows < UNSETTLED * n_parts * rows[-1:]
+    if width is not None and len(rows) and width < along[-1] - along[0]:
+        counted = rows - np.interp(along - width, along, rows, left=0.0)
+        few |= counted < LEAST_OF_WINDOW * np.median(counted)
+    n_few = min(np.logical_and.accumulate(few).sum(), np.ceil(MOST_UNSETTLED * len(rows)))
+    return float(max(UNSETTLED, (n_few + 0.5) / len(rows))) if len(rows) > 1 else UNSETTLED
 
 
 def baselines_in(result: Any, shown: Collection[str]) -> dict[str, str]:

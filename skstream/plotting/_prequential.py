@@ -21,7 +21,12 @@ from skstream.plotting._axes import (
 )
 from skstream.plotting._base import Canvas, check_kind
 from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks, refits_of
-from skstream.plotting._measure import MeasureDisplay, contents_in, measure_along
+from skstream.plotting._measure import (
+    MeasureDisplay,
+    contents_in,
+    measure_along,
+    share_unsettled,
+)
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import check_choice
 
@@ -236,7 +241,9 @@ class PrequentialDisplay(MeasureDisplay):
         def mark(ax: Any) -> dict[str, Any]:
             return draw_marks(canvas, self.drifts, self.detections, canvas.lines, end, self._place)
 
-        self._finish(canvas, along, curves, guess, end=end, others=others, mark=mark)
+        about: dict[str, Any] = {"end": end, "others": others, "mark": mark}
+        few = share_unsettled(self.checkpoints, self.times, self.mechanism or self.forgetting)
+        self._finish(canvas, along, curves, guess, unsettled=few, **about)
 
     @property
     def _spread(self) -> str:

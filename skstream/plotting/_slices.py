@@ -13,22 +13,28 @@ from skstream.logs._slices import SliceScores
 from skstream.plotting._axes import (
     BASELINE_COLOR,
     COLORS,
+    LINE_SPACING,
+    LONGEST_LINE,
+    SMALLEST_FONT,
     axis_words,
     give_title,
+    inches_of,
     ink,
     last_values,
     model_styles,
     places_along,
+    text_scale,
     wrap_name,
 )
 from skstream.plotting._base import Canvas, Layout, check_kind
-from skstream.plotting._measure import MeasureDisplay, measure_along, names_in
+from skstream.plotting._measure import MeasureDisplay, measure_along, names_in, share_unsettled
 from skstream.stats._report import plural
 from skstream.utils._choices import check_choice
 
 Kind = Literal["lines", "bars"]
 WIDTH_INCHES, ROW_INCHES, EDGE_INCHES = 8.0, 0.36, 1.3
 BAR_HEIGHT = 0.5
+NAMES_PER_INCH = 6.0  # characters of a group's name for each inch of the figure
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -187,7 +193,9 @@ class SliceDisplay(MeasureDisplay):
         for name, curve in self.curves.items():
             canvas.draw_line(ax, name, along, curve, styles[name])
         end = measure_along(canvas, along, self.times)
-        self._finish(canvas, along, list(self.curves.values()), end=end)
+        forgetting, n_groups = self.mechanism or self.forgetting, len(self.curves) - 1
+        few = share_unsettled(self.checkpoints, self.times, forgetting, n_groups)
+        self._finish(canvas, along, list(self.curves.values()), end=end, unsettled=few)
 
     def _draw_bars(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
@@ -207,15 +215,23 @@ class SliceDisplay(MeasureDisplay):
         for place, name in enumerate(names):
             canvas.draw_line(ax, name, values[[place]], [place], common)
         named = [f"{name} ({plural(self.n_rows[name], 'row')})" for name in names]
-        labels = ["\n".join(wrap_name(one)) for one in named]
+        longest = int(NAMES_PER_INCH * ax.figure.get_figwidth() / text_scale())
+        longest = min(max(8, longest), LONGEST_LINE)
+        labels = ["\n".join(wrap_name(one, longest)) for one in named]
         ax.set_yticks(places, labels, parse_math=False)
         ax.set_ylim(len(names) + 0.1, -0.6)  # with room for what the line is
         words = {"color": ink(), "fontsize": "small", "va": "center"}
-        ax.text(whole, len(names) - 0.3, f" all rows {whole:.4f}", **words)
+        of_all = ax.text(whole, len(names) - 0.3, f" all rows {whole:z.4f} ", **words)
         about = f"\n(lines: {100 * self.level:.3g} % intervals, valid for all groups at once)"
         about = about if np.isfinite(low).any() else ""
         ax.set_xlabel(axis_words(self.metric) + about, parse_math=False)
         give_title(ax, self._title())
+        if of_all.get_window_extent().x1 > ax.get_window_extent().x1:
+            of_all.set_ha("right")
+        tallest = max(one.count("\n") + 1 for one in labels)
+        room = 72 * inches_of(ax)[1] / (LINE_SPACING * (len(names) + 0.7) * tallest)
+        for text in ax.get_yticklabels():
+            text.set_fontsize(max(SMALLEST_FONT, min(room, text.get_fontsize())))
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, curve in self.curves.items():

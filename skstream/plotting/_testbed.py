@@ -14,7 +14,6 @@ from skstream.plotting._axes import (
     last_values,
     model_styles,
     patch_key,
-    title_words,
 )
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._marks import draw_drifts
@@ -425,7 +424,9 @@ class TestbedDisplay(BaseDisplay):
                 else:
                     ax.autoscale_view()
                 ax.set_aspect("equal", adjustable="box" if in_frames else "datalim")
-            words = "Components at some rows: the stronger the colour, the higher the prior"
+            words = (
+                "Components at some rows (numbers); the stronger the colour, the higher the prior"
+            )
             give_title(ax, f"row {row:,.0f}" if in_frames else words)
         classes = {
             f"class {label}": patch_key(color=mixture.color_of(label), alpha=0.6)
@@ -449,10 +450,8 @@ class TestbedDisplay(BaseDisplay):
             below = ax.fill_between(rows, 0, self.bayes_error, **area)
             return {"below the Bayes error": below, **draw_drifts(ax, errors.drifts, end)}
 
-        names, mechanism = (errors.metric, errors.forgetting), errors.mechanism
-        title = title_words(*names, measure="error", mechanism=mechanism)
         every = [*curves.values(), np.asarray(self.bayes_error)]
-        errors._finish(canvas, rows, every, end=end, title=title, mark=mark)
+        errors._finish(canvas, rows, every, end=end, mark=mark)
 
     def _error_curves(self) -> dict[str, np.ndarray]:
         assert self.errors is not None

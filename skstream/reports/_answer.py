@@ -253,7 +253,7 @@ class _Standing:
             return []
         result, best = self.result, self.best
         zeros = [
-            f"{name} (here {result.scores[best][name]:.4f})"
+            f"{name} (here {result.scores[best][name]:z.4f})"
             for name in result.metric_names
             if result.measures[name].baseline_is_zero
         ]
@@ -267,11 +267,11 @@ class _Standing:
         return f"{name} (a {NAIVE})" if name in self.naive else name
 
     def _shown(self, name: str) -> str:
-        return f"{self.scores[name]:.4f}"
+        return f"{self.scores[name]:z.4f}"
 
     def _gap(self, name: str) -> str:
         gap = abs(self.scores[self.best] - self.scores[name])
-        return f"{gap:.4f}" if gap >= 5e-5 else "less than 0.0001"
+        return f"{gap:z.4f}" if gap >= 5e-5 else "less than 0.0001"
 
 
 def _tested(result: EvaluationResult, ranked: Sequence[str], alpha: float) -> _Tested:

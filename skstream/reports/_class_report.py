@@ -173,7 +173,7 @@ class ClassReport:
         total = [float(of_class.sum()) for of_class in sums]
         of_all = [[name, *values.values(), *total] for name, values in self.averages.items()]
         lines = [
-            [str(label), *(f"{one:.4f}" for one in scores), f"{n:,.6g}", f"{n_answers:,.6g}"]
+            [str(label), *(f"{one:z.4f}" for one in scores), f"{n:,.6g}", f"{n_answers:,.6g}"]
             for label, *scores, n, n_answers in [*of_classes, *of_all]
         ]
         first, stop = self.rows

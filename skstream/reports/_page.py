@@ -6,6 +6,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,14 @@ from skstream.reports._report import (
     unusual_parameters,
 )
 from skstream.stats import Comparison
-from skstream.streams import label_profile
+from skstream.streams._profile import LabelProfile, label_profile
 from skstream.utils._optional import optional_import
 from skstream.utils._saved import atomic_write
 from skstream.utils._tables import listed
 from skstream.utils._warnings import warn
 
-#: Most pictures of measures, rows of alarms and names in a list.
-_MOST_PICTURES, _MOST_ALARMS, _MOST_NAMES = 6, 20, 40
+#: Most pictures of measures, rows of alarms and names in a list, and letters of parameters.
+_MOST_PICTURES, _MOST_ALARMS, _MOST_NAMES, _MOST_LETTERS = 6, 20, 40, 80
 _FEW = 4  # from so many models on a heading counts them
 #: Bytes of all pictures together, so that a page stays below two megabytes.
 _ROOM = 1_400_000
@@ -363,6 +364,14 @@ def _stream(result: EvaluationResult) -> list[_Html]:
     return [_table((), facts, "the stream", classes="text")]
 
 
+def profile_of(result: EvaluationResult) -> LabelProfile | None:
+    """Return the profile of the labels that were scored, where they are kept."""
+    if result.tape is None or result.classes is None or not (result.tape.y >= 0).any():
+        return None
+    profile = label_profile(result.tape.y[result.tape.y >= 0])
+    return replace(profile, classes=result.classes[profile.classes])
+
+
 def _labels(result: EvaluationResult) -> list[tuple[str, str]]:
     """Shares of the classes, and how often a label is repeated, where labels were kept."""
     tape = result.tape
@@ -372,14 +381,12 @@ def _labels(result: EvaluationResult) -> list[tuple[str, str]]:
         y = tape.y[np.isfinite(tape.y)]
         targets = f"mean {y.mean():.6g}, from {y.min():.6g} to {y.max():.6g}" if len(y) else ""
         return [("targets", targets)] if targets else []
-    codes = tape.y[tape.y >= 0]
-    if not len(codes):
+    profile = profile_of(result)
+    if profile is None:
         return []
-    profile = label_profile(codes)
-    classes = [str(result.classes[code]) for code in profile.classes]
-    shares = [f"{c} {p:.2%}" for c, p in zip(classes, profile.priors.tolist(), strict=True)]
+    shares = [f"{c} {p:.2%}" for c, p in zip(profile.classes, profile.priors.tolist(), strict=True)]
     facts = [("classes", listed(shares, _MOST_NAMES))]
-    if result.bins is None and len(codes) > 1:
+    if result.bins is None and profile.n_rows > 1:
         facts.append(("labels equal to the previous one", f"{profile.persistence:.2%}"))
         facts.append(("what this means", profile.advice))
     return facts
@@ -393,15 +400,18 @@ def _settings(result: EvaluationResult) -> list[_Html]:
 
 
 def _models(result: EvaluationResult) -> list[_Html]:
-    return [
-        _tag("p", _tag("b", f"{name}: "), _tag("code", _call(parameters)))
-        for name, parameters in result.details.record.get("models", {}).items()
-    ]
-
-
-def _call(parameters: dict[str, Any]) -> str:
-    given = ", ".join(f"{name}={value}" for name, value in parameters.items() if name != "class")
-    return f"{parameters.get('class', '')}({given})"
+    """Return the class of each model, and its parameters, folded where they are long."""
+    parts = []
+    for name, parameters in result.details.record.get("models", {}).items():
+        kind = parameters.get("class", "")
+        given = ", ".join(f"{key}={value}" for key, value in parameters.items() if key != "class")
+        title, call = _tag("b", f"{name}: "), _tag("code", f"{kind}({given})")
+        if len(given) > _MOST_LETTERS:
+            short = _tag("summary", title, _tag("code", f"{kind.rpartition('.')[2]}(...)"))
+            parts.append(_tag("details", short, call))
+        else:
+            parts.append(_tag("p", title, call))
+    return parts
 
 
 def _made_with(result: EvaluationResult) -> list[_Html]:

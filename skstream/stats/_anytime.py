@@ -215,7 +215,7 @@ class AnytimeComparisonResult(CurveReport):
         Sums of the scoring weights; None if the rows have none.
     """
 
-    _relation = "has the smaller mean loss than"
+    _relation = "has a smaller mean loss than"
 
     differences: FloatArray
     half_widths: FloatArray
@@ -282,18 +282,28 @@ class AnytimeComparisonResult(CurveReport):
         lower, upper = self.interval
         return (
             f"{self._answer()} {self._after()}: mean loss difference "
-            f"{self.difference:.4g} in [{lower:.4g}, {upper:.4g}], {format_p(self.pvalue)}"
+            f"{self.difference:.4g} in [{lower:.4g}, {upper:.4g}]"
+            + ("" if self._lost else f", {format_p(self.pvalue)}")
         )
+
+    @property
+    def _lost(self) -> bool:
+        """Whether a difference was certain, and is not any more: the p-value is of that row."""
+        return self.significant and self.better is None
 
     def _sentences(self) -> list[str]:
         lower, upper = self.interval
-        mean = "mean" if self.weights is None else "weighted mean"
+        mean = "Mean" if self.weights is None else "Weighted mean"
+        grounds = (
+            "the interval below holds 0"
+            if self._lost
+            else f"always-valid {against_alpha(self.pvalue, self.alpha)} (the smallest so far)"
+        )
         return [
-            f"{self._answer()} {self._after()}: {mean} "
-            f"difference {self.names[0]} - {self.names[1]} = {self.difference:.4g}, "
-            f"{100 * (1 - self.alpha):.4g} % confidence sequence [{lower:.4g}, {upper:.4g}], "
-            f"always-valid {against_alpha(self.pvalue, self.alpha)} ({self.boundary} boundary; "
-            f"equal losses count as differences of 0).",
+            f"{self._answer()} {self._after()}: {grounds}.",
+            f"{mean} difference {self.names[0]} - {self.names[1]} = {self.difference:.4g}, "
+            f"{100 * (1 - self.alpha):.4g} % confidence sequence [{lower:.4g}, {upper:.4g}] "
+            f"({self.boundary} boundary; equal losses count as differences of 0).",
             self._first_certain(),
             *weight_sentences(self.weights),
             f"{self._promise()} It is about the mean over the rows so far, and shows neither "

@@ -100,7 +100,7 @@ class Report:
         """Return the statement to quote, with what it does not show."""
         answer, *rest = self._sentences()
         subject = [f"Compared {self.subject}."] if self.subject else []
-        return filled(" ".join([answer, *subject, *rest]), 88)
+        return "\n".join(filled(sentence, 88) for sentence in [answer, *subject, *rest])
 
     def _repr_html_(self) -> str:
         """Return the statement for a notebook: the answer in bold, then what it does not show."""

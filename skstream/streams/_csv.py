@@ -290,7 +290,7 @@ class CSVStream(TableStream):
                 advice = f"options={{'delimiter': {other!r}}} if {other!r} separates the values"
                 return (
                     f"row {first + int(found[1])} is {found[4]!r}. Pass {advice}, and "
-                    "'decimal': ',' with it if numbers have a decimal comma."
+                    "options={'decimal': ','} with it if numbers have a decimal comma."
                 )
             return (
                 f"row {first + int(found[1])} has {found[3]} values, but there are {found[2]} "

@@ -21,6 +21,15 @@ _KINDS: dict[str, tuple[tuple[str, ...], type[FileStream]]] = {
 }
 
 
+def _parameters(kind: type[FileStream]) -> set[str]:
+    """Names of all that says how files of a kind are read."""
+    return {*signature(kind).parameters, *kind.default_options} - {"path", "options"}
+
+
+#: Those of all kinds.
+PARAMETERS_OF_READERS = set[str]().union(*(_parameters(kind) for _, kind in _KINDS.values()))
+
+
 def open_files(paths: Sequence[str], target: str | None, **options: Any) -> FileStream:
     """Open files by their endings.
 
@@ -71,11 +80,11 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
         options["target"] = target
     elif "target" in signature(opened).parameters:
         raise ValueError(f"{files[0]} is {kind} file: pass the column of its labels as target=.")
-    known = {*signature(opened).parameters, *opened.default_options}
+    known = _parameters(opened)
     for name in options.keys() - known:
         raise ValueError(
             f"{name}= is not a parameter of streams of files such as {files[0]}, which is {kind} "
-            f"file.{did_you_mean(name, known)}"
+            f"file.{did_you_mean(name, known)} Known are {', '.join(sorted(known))}."
         )
     if _without_packing(files[0]).endswith(".tsv"):
         options.setdefault("delimiter", "\t")

@@ -18,6 +18,8 @@ from skstream.utils._times import is_of_dates, time_column
 from skstream.utils._warnings import warn
 
 _BLOCK = 65536
+# From this share of one label on, the others are rare.
+MOST_OF_ONE_LABEL = 0.9
 # Rows that are looked at, and the fewest for which anything is said.
 MOST_ROWS, FEWEST_ROWS = 10_000, 200
 # Rows before a row whose mean is subtracted from a column; 0: the column as it is.
@@ -26,6 +28,9 @@ WINDOWS = (0, 1, 7, 12, 24, 48, 96, 144, 168, 288, 336)
 _MOST_COLUMNS = 100
 # Columns of times that are subtracted from each other.
 _MOST_TIMES = 8
+# Share of the rows whose times are before those of a column that follows them; the fewest rows that
+# are counted.
+_MOST_LATER, _FEWEST_COUNTED = 0.99, 20
 # A column is the label if its rule errs in no more rows than this, and than this share of the
 # errors of the better one of the majority and the previous label.
 MOST_ERRORS, SHARE_OF_NAIVE_ERRORS = 0.01, 0.1
@@ -121,9 +126,24 @@ class LabelProfile:
 
     @property
     def advice(self) -> str:
-        """What the profile means for baselines and models, in one or two sentences."""
+        """What the profile means for baselines and models, in one to three sentences."""
         if len(self.classes) == 1:
             return f"All {self.n_rows:,} labels are {self.classes[0]!s}: there is nothing to learn."
+        return f"{self._of_succession()}{self._of_rare_labels()}"
+
+    def _of_rare_labels(self) -> str:
+        """Say which measures tell more than the accuracy, where nearly all labels are the same."""
+        if self.majority_prior < MOST_OF_ONE_LABEL or len(self.classes) < 2:
+            return ""
+        *_, rare, usual = self.classes[self.priors.argsort(kind="stable")]
+        return (
+            f" {100 * self.majority_prior:.1f} % of the labels are {usual}, so a high accuracy "
+            f"says little: add measures of the label {rare}: "
+            f"metrics=['average_precision:{rare}', 'recall:{rare}']."
+        )
+
+    def _of_succession(self) -> str:
+        """Say what the order of the labels means for baselines and models."""
         figures = f"P(T) = {self.persistence:.3f}, P(M) = {self.majority_prior:.3f}"
         if self._follows(max(self.majority_prior, self.persistence)):
             # Labels that alternate or form a cycle, whether or not they also repeat.
@@ -154,9 +174,9 @@ class LabelProfile:
             [
                 f"LabelProfile({self.n_rows:,} labels, {len(self.classes)} classes, "
                 f"{self.n_missing:,} missing)",
-                f"  P(M) majority    {self.majority_prior:.4f}",
-                f"  P(T) persistence {self.persistence:.4f}",
-                f"  P(S) succession  {self.succession:.4f}",
+                f"  P(M) majority     {self.majority_prior:.4f}",
+                f"  P(T) persistence  {self.persistence:.4f}",
+                f"  P(S) succession   {self.succession:.4f}",
                 filled(f"  {self.advice}", indent="  "),
                 "  Delta(l) per class in .delta, class shares in .priors, .successors",
             ]
@@ -415,6 +435,38 @@ def time_features(stream: Stream) -> list[str]:
     """Return the features that the files of a stream hold as times."""
     kinds: dict[str, str] = getattr(stream.source_streams()[0], "kinds", {})
     return [name for name, kind in kinds.items() if kind == "time"]
+
+
+def doubtful_features(stream: Stream) -> Iterator[str]:
+    """Say of features in the first rows of files that they count rows, or come after these.
+
+    Times come after their rows, as those of labels do, if nearly all are later than the arrivals;
+    without these than the first feature of times that does not go back. Nothing is said of frames.
+    """
+    X, _, meta = next(iter(stream))
+    kinds: dict[str, str] = getattr(stream.source_streams()[0], "kinds", {})
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or len(X) < _FEWEST_COUNTED:
+        return
+    columns = dict(zip(kinds, X.T, strict=True))
+    for name in columns:
+        if kinds[name] == "number" and (np.diff(columns[name]) == 1).all():
+            yield f"{name!r} counts the rows. Leave it out with exclude={[name]}."
+    times = {name: columns[name] for name in columns if kinds[name] == "time"}
+    arrival, of_rows = meta.get("arrival"), "their arrival"
+    if arrival is not None:
+        times_of_rows = _seconds(arrival) if arrival.dtype.kind == "M" else np.full(len(X), np.inf)
+    else:
+        of_rows = next((name for name in times if (np.diff(times[name]) >= 0).all()), "")
+        times_of_rows = times.pop(of_rows, np.full(len(X), np.inf))
+    for name in times:
+        is_later = (times[name] > times_of_rows)[np.isfinite(times[name])]
+        if len(is_later) and is_later.mean() >= _MOST_LATER:
+            first = "" if arrival is not None else f"arrival={of_rows!r} and "
+            yield (
+                f"{name!r} is later than {of_rows} in nearly all rows, and may not be known when "
+                f"they are predicted. If it says when the label became known, pass {first}"
+                f"label_time={name!r}. Else leave it out with exclude={[name]}."
+            )
 
 
 def _columns(X: Any, n_rows: int, names: Any) -> dict[str, NDArray[Any]]:

@@ -428,8 +428,9 @@ class TableStream(FileStream):
             raise ValueError(
                 f"Column {name!r} has more than {most:,} different texts, so it looks like free "
                 "text, an identifier, or dates not written as 2020-01-31; codes for them would "
-                "mean nothing to a model. Leave it out with exclude=, or raise max_categories=. "
-                f"Text for a HashingVectorizer is read with text={name!r}."
+                f"mean nothing to a model. Leave it out with exclude=[{name!r}], or raise "
+                f"max_categories=. Dates need options={{'time_format': {{{name!r}: '%d/%m/%Y'}}}}, "
+                f"or as they are written. Text for a HashingVectorizer is read with text={name!r}."
             )
 
     def _refuse_numbers(self, name: str, values: Collection[Any]) -> None:
@@ -485,10 +486,11 @@ class TableStream(FileStream):
         ).items():
             for name in wanted:
                 if name not in names:
+                    meant = did_you_mean(name, names) if len(names) > 1 else ""
                     raise ValueError(
                         f"{parameter} names the column {name!r}, which is not in {self.files[0]}."
-                        f"{did_you_mean(name, names)} Columns: {shown(list(map(repr, names)))}."
-                        f"{self._about_names}"
+                        f"{meant} Columns: {shown(list(map(repr, names)))}."
+                        f"{'' if meant else self._about_names}"
                     )
                 ways = [f"{way}=" for way, listed in read.items() if name in listed]
                 if len(ways) > 1:

@@ -139,7 +139,7 @@ class Leaderboard(SavedStudy):
             rows.append(
                 [
                     self.names[k],
-                    f"{means[k]:.4f}",
+                    f"{means[k]:z.4f}",
                     f"{ranks[k]:.2f}",
                     _e_value(float(self.log_evidence[-1, k])),
                     "possible" if share is None else f"{100 * share:g} %",

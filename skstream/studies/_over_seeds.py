@@ -826,8 +826,8 @@ def _is_function(stream: Any) -> bool:
 
 
 def _cell(values: np.ndarray, rank: float | None, *, same_rows: bool) -> str:
-    spread = f" ± {values.std(ddof=1):.4f}" if len(values) > 1 else ""
+    spread = f" ± {values.std(ddof=1):z.4f}" if len(values) > 1 else ""
     if spread and same_rows and (values == values[0]).all():
         spread = ", same rows"
     of_rank = "" if rank is None or np.isnan(rank) else f" ({rank:g})"
-    return f"{values.mean():.4f}{spread}{of_rank}"
+    return f"{values.mean():z.4f}{spread}{of_rank}"

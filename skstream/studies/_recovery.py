@@ -141,7 +141,7 @@ class RecoveryResult:
             if 0 < len(done) < len(needed):
                 words += f" ({len(done)} of {len(needed)})"
             rows.append(
-                [f"{drift:,}", *(f"{one:.4f}" for one in values), f"{fall:.4f}", words, name]
+                [f"{drift:,}", *(f"{one:z.4f}" for one in values), f"{fall:z.4f}", words, name]
             )
         return "\n".join([title, *aligned(header, rows)])
 

@@ -517,7 +517,7 @@ class SeedStudy(StudyOfModels):
 
     def __repr__(self) -> str:
         metric, scores = self.metric_names[0], self.scores
-        answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
+        answers = ", ".join(f"{name}: {metric} {scores[name][metric]:z.4f}" for name in scores)
         return (
             f"SeedStudy({plural(self.n_seeds, 'seed')}, {self._first.protocol}; {answers}; "
             "see compare(), rank(), table(), to_frame(), plot(), recovery_after_drift(), save())"
@@ -640,7 +640,7 @@ class SeedStudy(StudyOfModels):
     def _column(self, metric: str, forgetting: str, marked: Sequence[str], value: str) -> list[str]:
         table = self._final(self.model_names, metric, forgetting, value)
         return [
-            f"{values.mean():.4f} ± {_deviation(values):.4f}{MARK if name in marked else ' '}"
+            f"{values.mean():z.4f} ± {_deviation(values):z.4f}{MARK if name in marked else ' '}"
             for name, values in zip(self.model_names, table.T, strict=True)
         ]
 

@@ -85,7 +85,7 @@ class ForgettingSelection:
         """Show the best mechanism, and how far the others are off."""
         width = max(len(name) for name in self.rmse)
         lines = [
-            f"  {name:{width}}  {self.rmse[name]:.4f}  {self.bias[name]:+.4f}"
+            f"  {name:{width}}  {self.rmse[name]:z.4f}  {self.bias[name]:+z.4f}"
             for name in self._ranked()
         ]
         return "\n".join(

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 FORMAT = 7
+#: File of a result in the folder that the option --save of the command line names.
+RESULT_FILE = "result.npz"
 #: Longest part of a file's name that its temporary file repeats: names have a limit of 255 bytes.
 _SHOWN = 32
 _MICROSECOND = timedelta(microseconds=1)

@@ -55,7 +55,7 @@ def test_a_model_that_is_better_than_the_naive_guesses() -> None:
         "pairs of models together.",
         "Compared by the 0/1 loss of each row (accuracy) over all rows, rows 1 to 2,000.",
     ]
-    assert found.tests[0].startswith("good has the smaller mean loss than guess after 2,000 rows")
+    assert found.tests[0].startswith("good has a smaller mean loss than guess after 2,000 rows")
     assert "99.17 % confidence sequence" in found.tests[0]
     assert found.tests[-1] == "The level of each interval is 5 % divided by the 6 pairs of models."
     assert len(found.tests) == 5

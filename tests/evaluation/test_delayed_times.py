@@ -9,6 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
+from skstream.core.evaluators.delayed_times import shown_duration
 from skstream.utils._times import time_column
 
 HOUR = np.timedelta64(1, "h")
@@ -200,6 +201,13 @@ def test_delays_of_a_stream_of_unknown_length_are_not_too_many():
         evaluator.evaluate(
             sk.Persistent(), ((X[k : k + 5], Y[k : k + 5]) for k in (0, 5, 10, 15)), classes=CLASSES
         )
+
+
+@pytest.mark.parametrize(
+    ("hours", "words"), [(168, "7 days"), (24, "1 day"), (26, "1 day, 2:00:00"), (0, "0 s")]
+)
+def test_durations_are_plain(hours, words):
+    assert shown_duration(datetime.timedelta(hours=hours)) == words
 
 
 def test_waits_are_shown_in_a_line_and_delays_as_durations(tmp_path):

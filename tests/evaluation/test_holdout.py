@@ -364,10 +364,10 @@ def test_holdout_rows_without_a_label_are_counted(tmp_path):
     assert "50 of 100 holdout rows" in str(one_set.rescore("kappa"))
     assert one_set.n_unlabelled == 0
     compared = str(one_set.compare("nb", "sgd"))
-    assert "50 of the 100 holdout rows at row 300" in compared
+    assert "50 of the 100 holdout rows at row 300" in " ".join(compared.split())
     whole = sk.HoldoutEvaluator("accuracy", **WAYS["fixed"]).evaluate(models(), X[TRAIN], Y[TRAIN])
     assert "without a label" not in str(whole)
-    assert "the 100 holdout rows at row 300" in str(whole.compare("nb", "sgd"))
+    assert "the 100 holdout rows at row 300" in " ".join(str(whole.compare("nb", "sgd")).split())
 
 
 def fresh_sets():

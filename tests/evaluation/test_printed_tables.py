@@ -1,5 +1,6 @@
 """Printed tables say whatever about an evaluation is not the default."""
 
+import dataclasses
 import html
 import inspect
 import io
@@ -204,3 +205,18 @@ def test_a_comparison_in_a_notebook_is_the_statement_with_its_answer_in_bold():
     text = html.unescape(re.sub(r"</?[pb]>", "", shown))
     assert text.split() == str(compared).split()
     assert shown.startswith("<p><b>") and "&lt;last&gt;" in shown.partition("</b>")[0]
+
+
+def test_a_zero_has_no_sign(tmp_path):
+    result = sk.KFoldEvaluator("kappa", n_folds=2, random_state=0).evaluate(
+        {"a": sk.Persistent(), "b": sk.MajorityClass()}, make_demo_stream(200)
+    )
+    values = {
+        model: {"cumulative": {"kappa": np.full_like(of["cumulative"]["kappa"], -1e-6)}}
+        for model, of in result.values.items()
+    }
+    result = dataclasses.replace(result, values=values)
+    texts = [str(result), repr(result), result._repr_html_(), result.to_markdown()]
+    texts += [result.to_latex(), result.report(tmp_path / "page.html").read_text()]
+    texts.append(result.plot()._summary())
+    assert "0.0000" in texts[0] and not any(re.search("-0\\.0+(?!\\d)", one) for one in texts)

@@ -62,7 +62,7 @@ class Page(HTMLParser):
         if tag in VOID:
             return
         self._open.append(tag)
-        if tag in ("td", "th", "p", "h1", "h2", "pre", "title"):
+        if tag in ("td", "th", "p", "details", "h1", "h2", "pre", "title"):
             self._found = ""
         if tag == "table":
             self.sections[self._section].append([])
@@ -82,7 +82,7 @@ class Page(HTMLParser):
             self.sections[self._section][-1][-1].append(self._found)
             if self._attributes.get("class") == "best":
                 self.bold.append(self._found)
-        elif tag in ("p", "h1", "pre", "title"):
+        elif tag in ("p", "details", "h1", "pre", "title"):
             self.texts[self._section].append(self._found)
 
     def handle_data(self, data: str) -> None:
@@ -300,7 +300,10 @@ def test_settings_models_versions_and_the_stream_are_there(tmp_path: Path) -> No
     (settings,) = page.sections["Settings"]
     assert dict(settings) == {name: str(value) for name, value in result.parameters.items()}
     assert page.texts["Settings"] == ["Other than the defaults: n_warmup=5."]
-    assert any("SGDClassifier(alpha=0.0001," in text for text in page.texts["Models"])
+    *others, sgd = (" ".join(one.split()) for one in page.texts["Models"])
+    assert others[0] == "persistent: skstream.baselines.Persistent(lag=1)"
+    assert sgd.startswith("sgd: SGDClassifier(...) sklearn.linear_model._stochastic_gradient.SGDC")
+    assert "details" in page.tags and "SGDClassifier(alpha=0.0001," in sgd  # folded
     assert ["scikit-learn", result.details.record["versions"]["scikit-learn"]] in page.sections[
         "Made with"
     ][0]

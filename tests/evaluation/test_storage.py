@@ -23,6 +23,7 @@ from skstream import (
     load,
     load_run,
 )
+from skstream._load import load as load_anything
 from skstream._load import load_result
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -152,6 +153,15 @@ def test_no_damaged_result_loads_as_another_one(tmp_path, run, delayed_result, r
             path.write_bytes(good[:length])
             with pytest.raises(ValueError, match=r"damaged\.npz"):
                 load_result(path)
+
+
+@pytest.mark.parametrize("load", [load_result, load_anything])
+def test_the_folder_of_the_command_line_is_taken(tmp_path, run, load):
+    (tmp_path / "saved").mkdir()
+    saved = run.result().save(tmp_path / "saved" / "result.npz")
+    assert load(saved.parent).scores == load(str(saved)).scores == run.result().scores
+    with pytest.raises(ValueError, match="is a folder without result"):
+        load(tmp_path)
 
 
 @pytest.mark.parametrize("load", [load_run, load_result])

@@ -28,6 +28,7 @@ from skstream.core.evaluators import execution as _execution
 from skstream.metrics import Measure
 from skstream.model_selection._search_plan import candidates_of
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.streams import as_stream
 from skstream.utils._seeds import seed_estimator
 from tests._examples import newest_alone
 from tests.model_selection._searches import search_of
@@ -78,6 +79,7 @@ def assert_same(one: sk.PrequentialSearch, other: sk.PrequentialSearch) -> None:
             for metric in ours.metric_names:
                 assert_array_equal(ours.curve(name, metric), theirs.curve(name, metric))
             if ours.tape is not None and theirs.tape is not None:
+                assert one.naive_scores_ == other.naive_scores_
                 assert_array_equal(
                     ours.predictions(name, every_row=True), theirs.predictions(name, every_row=True)
                 )
@@ -231,6 +233,55 @@ def test_the_honest_score_is_of_rows_on_which_nothing_was_chosen(metric: str) ->
     low, high = one.honest_interval_
     assert low < one.honest_score_ < high
     assert f"[{low:.4f}, {high:.4f}]" in str(one)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"metric": "log_loss"},
+        {"metric": "kappa_temporal", "tuning": TUNING},
+        {"metric": "error", "tuning": TUNING, "batch_size": 40, "n_warmup": 5},
+        {"metric": "accuracy", "tuning": TUNING, "forgetting": "window:7D"},
+        {"metric": "recall:UP", "tuning": TUNING, "forgetting": sk.FadingFactor(0.99)},
+        {"metric": "mae", "tuning": TUNING},
+    ],
+    ids=str,
+)
+def test_naive_guesses_are_scored_on_the_rows_of_the_score(parameters: dict[str, Any]) -> None:
+    X, y = stream()
+    labels, known = np.where(np.arange(N_ROWS) % 7 == 3, None, y), {"classes": ["DOWN", "UP"]}
+    guesses: dict[str, Any] = {"persistent": sk.Persistent(), "majority": sk.MajorityClass()}
+    model: Any = SGDClassifier(loss="log_loss")
+    if parameters["metric"] == "mae":
+        labels, known = np.where(np.arange(N_ROWS) % 7 == 3, np.nan, X[:, 0]), {}
+        guesses = {"persistent": sk.PersistentRegressor(), "mean": sk.MeanRegressor()}
+        model = SGDRegressor()
+    arrival = np.datetime64("2026-01-01") + np.arange(N_ROWS) * np.timedelta64(1, "h")
+    rows = as_stream(X, labels, arrival=arrival, sample_weight=1.0 + np.arange(N_ROWS) % 3)
+
+    def score(model: Any, grid: Any) -> tuple[sk.PrequentialSearch, float]:
+        one = search(model, grid, **parameters, missing_labels="skip").fit(rows, **known)
+        return one, one.honest_score_ if "tuning" in parameters else one.best_score_
+
+    one, last = score(model, {"alpha": [1e-4, 1e-2]})
+    alone = {}
+    for name, guess in guesses.items():  # searches that have only this guess to choose
+        step = {type(guess).__name__.lower(): [guess]}
+        alone[name] = score(sk.make_stream_pipeline(guess), step)[1]
+    assert one.naive_scores_ == alone
+    is_lower = parameters["metric"] in ("log_loss", "error", "mae")
+    best = (min if is_lower else max)(alone, key=alone.__getitem__)
+    printed = str(one)
+    assert f"on the same rows: {best} {alone[best]:.4f}, " in printed
+    is_no_better = alone[best] <= last if is_lower else alone[best] >= last
+    assert (f"It is not better than the naive guess {best}." in printed) == is_no_better
+    assert is_no_better == (parameters["metric"] == "log_loss")
+
+
+def test_without_a_tape_there_are_no_naive_guesses() -> None:
+    one = fitted(keep_tape=False)
+    assert not hasattr(one, "naive_scores_")
+    assert "The naive guesses are not scored, because no labels were kept" in str(one)
 
 
 def test_the_honest_interval_of_accuracy_needs_no_tape() -> None:

@@ -167,6 +167,11 @@ def test_of_many_models_the_reliability_of_the_best_is_shown() -> None:
     assert list(drawn.lines_) == list(result.plot("accuracy").lines_)
     assert drawn.legend_.get_title().get_text() == "best 7 of 12 models"
     assert len(ReliabilityDisplay.from_result(result, models=[*result.model_names]).lines_) == 14
+    errors = {f"sgd_{k}": SGDClassifier(alpha=10.0**-k, random_state=0) for k in range(12)}
+    stream = load_testbed("NSCX", n_rows=80)
+    result = sk.PrequentialEvaluator("error").evaluate(errors, stream)
+    drawn = TestbedDisplay.from_result(result, stream=stream)
+    assert drawn.ax_.get_title(loc="left") == "Error, all rows so far, best 7 of 12 models"
 
 
 def test_names_are_not_broken_within_brackets() -> None:
@@ -177,6 +182,43 @@ def test_names_are_not_broken_within_brackets() -> None:
     assert wrap_name("Model(alpha=0.0001)") == ["Model(alpha=0.0001)"]
     long = f"Model({'x' * 70}, b)"
     assert "".join(wrap_name(long)).replace(" ", "") == long.replace(" ", "")
+
+
+@pytest.mark.parametrize("mechanism", ["cumulative", "window:100", "window:30D"])
+def test_few_first_rows_do_not_set_the_limits_and_a_late_spike_does(mechanism: str) -> None:
+    rows = np.r_[1, 100 * np.arange(1, 20)]
+    times = np.datetime64("2026-01-01", "us") + rows * np.timedelta64(7, "h")
+    for place, is_seen in ((0, False), (1, True), (19, True)):
+        curve = np.full((20, 1), 0.3)
+        curve[place] = 0.9
+        display = PrequentialDisplay(
+            checkpoints=rows,
+            times=times,
+            curves={"a": curve},
+            metric="error",
+            forgetting=mechanism,
+        )
+        assert (display.plot().ax_.get_ylim()[1] > 0.9) == is_seen
+        assert display.lines_["a"].get_ydata()[place] == 0.9
+
+
+def test_few_first_rows_of_groups_do_not_set_the_limits() -> None:
+    rows = np.arange(0.0, 101.0)
+    curves = {name: np.where(rows < 7, 0.9, 0.3) for name in ("a", "b", "c", "d", "all rows")}
+    display = sk.plotting.SliceDisplay(
+        checkpoints=rows,
+        times=rows * 50,
+        curves=curves,
+        baselines=("all rows",),
+        metric="error",
+        forgetting="cumulative",
+        intervals={},
+        n_rows={},
+        model="m",
+    ).plot()
+    assert display.ax_.get_ylim()[1] < 0.9
+    display.figure_.canvas.draw()
+    assert "4,000" in [label.get_text() for label in display.ax_.get_xticklabels()]
 
 
 def test_no_number_stands_beside_no_value() -> None:

@@ -214,6 +214,7 @@ def test_certainty_can_be_lost_and_the_statement_says_so() -> None:
     statement = str(result).replace("\n", " ")
     assert "No difference shown between early and late after 600 rows" in statement
     assert "with early ahead; over all rows it is no longer certain" in statement
+    assert result.significant and " p " not in statement + repr(result)  # that of an earlier row
 
 
 def test_the_asymptotic_boundary_needs_no_bounds_and_inverts_its_pvalue() -> None:

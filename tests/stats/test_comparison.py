@@ -125,7 +125,7 @@ STATEMENTS = [
     (
         stats.anytime_comparison(ONES, ZEROS, alpha=0.1, names=NAMES),
         [
-            "bayes has the smaller mean loss than sgd after 100 rows",
+            "bayes has a smaller mean loss than sgd after 100 rows",
             *("90 % confidence sequence", "below alpha = 0.1", "mixture boundary"),
             *("first certain after", "with bayes ahead.", "shows neither"),
         ],

@@ -94,7 +94,7 @@ def test_representations():
     profile = label_profile(["<b>", None, "<b>", "a"])
     text = repr(profile)
     assert text.startswith("LabelProfile(3 labels, 2 classes, 1 missing)")
-    assert "P(T) persistence 0.5000" in text
+    assert "P(T) persistence  0.5000" in text
     assert profile.advice in text
 
 
@@ -140,7 +140,7 @@ def test_a_cycle_depends_on_the_past():
     assert "Wrap models in TemporallyAugmented" in profile.advice
     assert "compare them with P(S)" in profile.advice
     assert "with the majority (" not in profile.advice
-    assert "P(S) succession  1.0000" in repr(profile)
+    assert "P(S) succession   1.0000" in repr(profile)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 24, 200])
@@ -284,3 +284,13 @@ def test_times_that_say_nothing_of_the_label_are_not_called_it(pd):
     other = np.roll(label, 1)
     frame = pd.DataFrame({"ordered": ordered, "known": known, "far": known.max()})
     assert label_profile(as_stream(frame, other)).label_columns == ()
+
+
+@pytest.mark.parametrize(("n_rare", "is_said"), [(10, True), (11, False)])
+def test_rare_labels_are_said_with_measures_of_them(n_rare, is_said):
+    advice = label_profile(["yes"] * n_rare + ["no"] * (100 - n_rare)).advice
+    words = (
+        "90.0 % of the labels are no, so a high accuracy says little: add measures of the label yes"
+    )
+    assert (words in advice) == is_said
+    assert ("metrics=['average_precision:yes', 'recall:yes']." in advice) == is_said

@@ -35,6 +35,9 @@ class BadAnswer(ValueError):
 class ModelError(ValueError):
     """A model failed during an evaluation; names the model, the fold and the row.
 
+    A model that calls ``sys.exit`` has failed, too; in a signal handler, ``sys.exit`` ends the
+    program.
+
     Attributes
     ----------
     model : str

@@ -73,7 +73,7 @@ class DelayedResult(EvaluationResult):
         ----------
         metrics : str, callable, list or dict, default=None
             As for the evaluator; None: the standard measures.
-        forgetting : str, Forgetting or dict, default="cumulative"
+        forgetting : str, Forgetting, list or dict, default="cumulative"
             As for the evaluator.
         record_every : int, str or timedelta, default=None
             As for the evaluator.
@@ -360,7 +360,7 @@ class DelayedEvaluator(StreamEvaluator):
         **COMMON_CONSTRAINTS,
         "polling": [Polling],
     }
-    #: Labels come one by one, and are learnt one by one.
+    # Labels come one by one, and are learnt one by one.
     batch_size = 1
 
     delay: Any = None

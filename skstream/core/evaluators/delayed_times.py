@@ -189,7 +189,7 @@ class Clock:
         if kind == NUMBERS and self.counts_microseconds:
             raise ValueError(
                 f"{name} is a number, but {self.source}. Pass a timedelta (datetime.timedelta or "
-                f"numpy.timedelta64; at the command line, such as 7D) as the {name}."
+                f"numpy.timedelta64) as the {name}."
             )
         return as_numbers(durations, name, first_row)
 
@@ -258,7 +258,7 @@ def shown_duration(duration: float | timedelta) -> str:
         return f"{duration:,.6g}"
     if duration >= timedelta(minutes=1):
         duration = timedelta(seconds=round(duration.total_seconds()))
-    return str(duration)
+    return str(duration).removesuffix(", 0:00:00") if duration else "0 s"
 
 
 @dataclass(frozen=True)

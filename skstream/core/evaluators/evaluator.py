@@ -107,9 +107,10 @@ class StreamEvaluator(BaseEstimator):
         Measures: names, functions ``f(y_true, y_pred)``, or ``functools.partial`` of the
         functions of `skstream.metrics`. None: accuracy, kappa, kappa_m, kappa_temporal and
         kappa_plus; for regressors mae, rmse and r2.
-    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
+    forgetting : str, Forgetting, list or dict, default="cumulative"
         Which rows count in the running means of the measures: "cumulative", "adwin", or a
-        specification such as ``SlidingWindow(1000)``; a dict gives several at once.
+        specification such as ``SlidingWindow(1000)``. Several at once: a list, or a dict that
+        gives them names.
     n_warmup : int, default=1
         Initial rows, used only for training: an untrained model cannot predict. They are not
         scored, but the baselines are trained on their labels. A model that cannot be trained on the
@@ -148,12 +149,12 @@ class StreamEvaluator(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]]
-    #: What results and tables call the protocol.
+    # What results and tables call the protocol.
     protocol: ClassVar[str]
-    #: Whether rows are asked together with others whose labels are not learnt before them.
+    # Whether rows are predicted together with others whose labels are not learnt before them.
     late_labels: ClassVar[bool] = False
-    #: What the rows are called, such as "holdout rows", where they are asked and scored in sets,
-    #: each on its own; empty where scores are running means.
+    # Name of the rows if they are predicted and scored in sets, such as "holdout rows"; empty if
+    # scores are running means.
     scored_sets: ClassVar[str] = ""
 
     metrics: Any = field(default=None, kw_only=False)
@@ -232,7 +233,7 @@ class StreamEvaluator(BaseEstimator):
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur; found in `y` if it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring; 0: asked, but neither learnt nor scored.
+            Weights for training and scoring; rows of weight 0 are predicted only.
         arrival : array-like of shape (n_rows,), default=None
             When the rows came, as datetimes that never go back; needed where the forgetting or
             `record_every` counts time.
@@ -262,9 +263,10 @@ class StreamEvaluator(BaseEstimator):
         Notes
         -----
         Any exception that ends an evaluation (also SystemExit), from a model, the rows or the
-        stream, has an attribute ``result`` with the result so far (None before the first row);
-        with workers, the result of the models that had finished, of some folds where no model has
-        all (None: none had finished).
+        stream, has an attribute ``result`` with the result so far, None before the first row. With
+        workers it has only the models that have finished all folds. If there are none, it has the
+        finished folds, or else, if a model has failed, what its worker had up to the failure; its
+        `left_out` names the other models and the reason. None: nothing had finished.
         """
         stream = as_stream(X, y, sample_weight=sample_weight, arrival=arrival)
         called = {"warm_start": warm_start, "return_models": return_models}
@@ -531,6 +533,7 @@ class StreamEvaluator(BaseEstimator):
             record={
                 **record(named, timelines),
                 "names": getattr(stream, "feature_names", None),
+                "kinds": stream and getattr(stream.source_streams()[0], "kinds", None),
             },
         )
         if options.keep_tape == "auto" and n_rows is not None:

@@ -392,7 +392,7 @@ class EvaluationResult:
         ----------
         metrics : str, callable, list or dict, default=None
             As for the evaluator; None: the standard measures.
-        forgetting : str, Forgetting or dict, default="cumulative"
+        forgetting : str, Forgetting, list or dict, default="cumulative"
             As for the evaluator.
         record_every : int, str or timedelta, default=None
             As for the evaluator.

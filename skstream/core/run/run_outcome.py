@@ -372,6 +372,8 @@ class ResultHeader:
         record, checksums = dict(self.record), {}
         known = record.pop("names", None)  # files may have them, and give arrays
         names = list(map(str, known)) if known else columns.get("names")
+        if kinds := record.pop("kinds", None):
+            columns = {**columns, "types": list(kinds.values())}
         for name, sums in read.items():
             checksums[name] = list(map("{:08x}".format, sums))
         record["stream"] = {"rows": n_rows, **columns, "names": names, "checksums": checksums}
