@@ -1,6 +1,7 @@
 """Late labels, folds, monitors and comparisons on the command line are those of Python."""
 
 import csv
+import html
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -213,10 +214,15 @@ def test_folds_with_deviations_and_ranks(strategy, run, csv_file, capsys):
 def test_two_models_are_compared(options, evaluator, run, csv_file):
     named = ("--model", "mine=augmented(nb)", "--compare", "augmented('nb')", "majority")
     assert "mine" in done(run(*options, *named)).rpartition("\n\n")[2]
-    output = done(run(*options, "--compare", "nb", "majority"))
+    more = ("--compare", "persistent", "nb", "--report", "page.html")
+    output = done(run(*options, "--compare", "nb", "majority", *more))
     expected = evaluator.evaluate(models(), stream_of(csv_file))
     bin = None if expected.bins is None else 0  # the predictions at arrival
-    assert str(expected.compare("nb", "majority", bin=bin)) in output
+    page = " ".join(re.sub("<.*?>", " ", Path("page.html").read_text()).split())
+    for pair in (("nb", "majority"), ("persistent", "nb")):
+        words = str(expected.compare(*pair, bin=bin))
+        assert words in output
+        assert " ".join(words.split()) in html.unescape(page)
 
 
 def test_errors_of_numbers_are_compared_as_rows_become_many(run: Run, csv_file: Path) -> None:
@@ -229,7 +235,7 @@ def test_errors_of_numbers_are_compared_as_rows_become_many(run: Run, csv_file: 
     expected = sk.PrequentialEvaluator("mae", random_state=0).evaluate(
         made, stream_of(csv_file, "number")
     )
-    assert str(expected.compare("mean", "lin", boundary="asymptotic")) in output
+    assert str(expected.compare("mean", "lin")) in output
     assert_answered(output, expected, "mae")
 
 
@@ -414,7 +420,7 @@ def test_a_comparison_that_fails_costs_no_result(run: Run, monkeypatch: pytest.M
 
     monkeypatch.setattr(sk.EvaluationResult, "compare", fails)
     status, output, errors = run("--compare", "nb", "majority", "--save", "out")
-    assert (status, errors) == (2, "skstream: --compare: nothing to compare\n")
+    assert (status, errors) == (2, "skstream: --compare nb majority: nothing to compare\n")
     assert "prequential evaluation" in output
     assert sk.load("out/result.npz").protocol == "prequential"
     # Ranks were not asked for by name.

@@ -64,6 +64,16 @@ def test_example_of_the_gallery_runs(example: Path, tmp_path: Path, run_program:
     run_program(shorter(example, tmp_path), tmp_path)
 
 
+@pytest.mark.parametrize("example", GALLERY, ids=lambda path: path.stem)
+def test_example_of_the_gallery_ends_with_its_finding(example: Path) -> None:
+    """In words that readers see; what checks its figures is not shown."""
+    *parts, last = example.read_text("utf-8").split("# %%\n")
+    assert last.startswith("# **Finding.** ")
+    assert all(line.startswith("#") for line in last.splitlines())
+    shown = re.sub(r"_start_ignore\n.*?_end_ignore\n", "", "".join(parts), flags=re.DOTALL)
+    assert "assert " not in shown
+
+
 def program_of(notebook: Path) -> str:
     """Code cells one after another; what a cell ends with is shown, as a notebook shows it."""
     lines = ["def show(what):", "    return getattr(what, '_repr_html_', what.__repr__)()", ""]

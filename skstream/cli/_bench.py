@@ -343,7 +343,7 @@ class Outcome:
 
 
 def _without_nan(value: Any) -> Any:
-    """Put None, which is null in JSON, in the place of numbers that are not finite."""
+    """Replace numbers that are not finite by None, which is null in JSON."""
     if isinstance(value, dict):
         return {name: _without_nan(item) for name, item in value.items()}
     if isinstance(value, list):

@@ -5,9 +5,8 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from skstream.cli._output import (
     check_comparisons,
     check_outputs,
     draw,
+    in_options,
     make_folder,
     of_rare_labels,
     one_line_warnings,
@@ -47,6 +47,7 @@ from skstream.cli._protocols import (
     make_evaluator,
     monitors_given,
     open_stream,
+    shows_progress,
 )
 from skstream.cli._suite import RESULTS
 from skstream.core.engine.answers import ModelError, ends_program
@@ -67,7 +68,7 @@ from skstream.logs._slices import SliceScores
 from skstream.reports._show_versions import show_versions
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._files import is_uri
-from skstream.streams._profile import label_columns, words_of
+from skstream.streams._profile import doubtful_features, label_columns, words_of
 from skstream.utils._tables import filled, shown
 from skstream.utils._validation import is_regressor
 
@@ -177,8 +178,8 @@ def _probabilities(columns: str) -> Any:
     return parts[0] if len(parts) == 1 else parts
 
 
-#: A target of more values is hardly a label.
-MAX_LABELS = 1000
+#: A target of more values is hardly a label, and one of so many numbers may not be one.
+MAX_LABELS, MANY_LABELS = 1000, 30
 
 DEMO_MODELS = (
     *("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd"),
@@ -258,19 +259,20 @@ def evaluate(options: argparse.Namespace) -> int:
     check_outputs(options.plot, options.save, options.report)
     plan = _planned(options)
     stream = plan.opened.stream
+    show(f"{_about(plan.opened, plan.classes)}\n")
+    sys.stdout.flush()  # what follows may take long
     result, status = _evaluated(plan.evaluator, plan.models, stream, traceback=options.traceback)
     if result is not None:
         result = with_command(result, options.words)
-        show(f"{_about(plan.opened, plan.classes)}\n")
         # Why models failed is said once, by the error that ends.
         show(replace(result, failures=dict.fromkeys(result.failures, "the error below says why")))
-        found = detect(result, plan.monitors) if plan.monitors else {}
+        found, compared = detect(result, plan.monitors) if plan.monitors else {}, list[Any]()
         with ExitStack() as last:  # all are done, the newest first, even if some fail
-            last.callback(write_report, result, options.report, detections=found)
+            last.callback(write_report, result, options.report, detections=found, also=compared)
             last.callback(write, result, options.plot, None, detections=found)
             last.callback(write, result, None, options.save)
-            compared = show_below(result, options, found)
-        if status == 0 and not compared:
+            whole = show_below(result, options, found, compared)
+        if status == 0 and not whole:
             status = FAILED
         if status == 0 and result.failures:
             status = f"error: {'; '.join(result.failures.values())}"
@@ -393,7 +395,7 @@ def demo(options: argparse.Namespace) -> int:
     evaluator = PrequentialEvaluator(
         forgetting=DEMO_FORGETTING,
         random_state=0,
-        progress=sys.stderr.isatty() and find_spec("tqdm") is not None,
+        progress=shows_progress(),
     )
     names = (*CLASSIFIER_BASELINES, *DEMO_MODELS)
     models = {name: model_of(name, stream) for name in names}
@@ -494,14 +496,21 @@ def _about(opened: Opened, classes: Any) -> str:
             f"Stream: {opened.names[0]}\n{holdout}Features: {shown(stream.feature_names or [])}\n"
             f"Target: {labels}\nDrifts: {_drifts_in_words(stream.drifts)}"
         )
-    leak = ""
-    if classes is not None and not any(map(is_uri, opened.names)):
-        found = label_columns(opened.stream)
-        leak = filled(f"\nCareful. {words_of(found)}") if found else ""
+    said: list[str] = []
+    if not any(map(is_uri, opened.names)):
+        with suppress(ValueError):  # the evaluation says it, with the result so far
+            found = () if classes is None else label_columns(opened.stream)
+            said = [*([words_of(found)] if found else []), *doubtful_features(opened.stream)]
+    if classes is not None and len(classes) >= MANY_LABELS and classes.dtype.kind in "iuf":
+        said.append(
+            f"The target has {len(classes):,} whole numbers as labels. If they are quantities, use "
+            "regressors: --model sgd-regressor."
+        )
+    careful = "".join(filled(f"\nCareful. {in_options(words)}") for words in said)
     features = filled(f"Features: {files.features_in_words()}", indent="  ")
     return (
         f"Stream: {order}{shown(names)}\n{holdout}{features}\n"
-        f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){leak}"
+        f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){careful}"
     )
 
 

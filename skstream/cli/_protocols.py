@@ -3,9 +3,11 @@
 import argparse
 import math
 import os
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -169,7 +171,7 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
         except (ValueError, TypeError) as error:
             if delays is None:
                 raise
-            words = f"--delay {delays} is no number and no duration, such as 7D; so it"
+            words = f"--delay {delays} is neither a number nor a duration, such as 7D; so it"
             raise ValueError(str(error).replace("label_time names", f"{words} names")) from error
         names = files.files
     whole: Stream = make_stream(options.generator) if files is None else files
@@ -298,7 +300,7 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
         "n_jobs": options.n_jobs,
         "random_state": 0,
         "error_score": math.nan,
-        "progress": options.progress,
+        "progress": shows_progress() if options.progress is None else options.progress,
         # monitors read the tape
         "run": RunOptions(options.checkpoint, keep_tape=True if options.monitor else "auto"),
     }
@@ -312,6 +314,11 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
     made: StreamEvaluator = kind(options.metric or None, **own, **common)
     made.set_params(**{inside.get(name, name): value for name, value in given.items()})
     return made
+
+
+def shows_progress() -> bool:
+    """Whether a progress bar can be shown, to a reader at a terminal."""
+    return sys.stderr.isatty() and find_spec("tqdm") is not None
 
 
 _EVALUATORS: dict[str, Any] = {

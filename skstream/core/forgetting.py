@@ -121,28 +121,30 @@ def _number_or_duration(text: str, number: Callable[[str], Any] = float) -> Any:
 
 
 class Forgetting(ABC):
-    """Base of the forgetting mechanisms: immutable, with parameters as in scikit-learn.
+    """Base class of the forgetting mechanisms, which are immutable.
 
-    A subclass that defines `spellings` can be given by name in every ``forgetting=``.
+    The mechanisms are `Cumulative`, `SlidingWindow`, `TumblingWindow`, `FadingFactor` and
+    `AdaptiveWindow`. A subclass that defines `spellings` can be given by name in every
+    ``forgetting=``.
     """
 
-    #: How it is written, by the word before the colon.
+    # How it is written, by the word before the colon.
     spellings: ClassVar[dict[str, Spelling]] = {}
-    #: Whether it holds the newest rows alone, with equal weight.
+    # Whether it holds the newest rows alone, with equal weight.
     is_window: ClassVar[bool] = False
-    #: Whether all rows are forgotten at once, so that the number of those that count changes.
+    # Whether all rows are forgotten at once, so that the number of those that count changes.
     begins_again: ClassVar[bool] = False
-    #: Whether its rows depend on the 0/1 loss of one classifier.
+    # Whether its rows depend on the 0/1 loss of one classifier.
     follows_loss: ClassVar[bool] = False
-    #: Whether some rows count less than others.
+    # Whether some rows count less than others.
     forgets: ClassVar[bool] = True
-    #: What it counts time by; None: it counts rows.
+    # What it counts time by; None: it counts rows.
     duration: ClassVar[np.timedelta64 | None] = None
-    #: Whether it counts time: the stream must then say when its rows came.
+    # Whether it counts time: the stream must then say when its rows came.
     counts_time: ClassVar[bool] = False
-    #: Weight of the row before; 1 where rows do not fade with every later one.
+    # Weight of the row before; 1 where rows do not fade with every later one.
     factor: ClassVar[float] = 1.0
-    #: What to warn of where its parameters may mean something else; empty: nothing.
+    # What to warn of where its parameters may mean something else; empty: nothing.
     caution: ClassVar[str] = ""
 
     def _note(self, **facts: Any) -> None:

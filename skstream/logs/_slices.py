@@ -68,7 +68,7 @@ def score_slices(
         "missing".
     metrics : str, callable, list or dict, default=None
         As for the evaluators; None: the measures of the result.
-    forgetting : str, Forgetting or dict, default=None
+    forgetting : str, Forgetting, list or dict, default=None
         As for the evaluators; None: the mechanisms of the result.
     max_slices : int, default=20
         Largest number of groups, those with most rows; all other rows form the group "other".

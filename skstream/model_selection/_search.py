@@ -21,7 +21,6 @@ from skstream.base import (
     check_can_learn,
     check_classes,
     check_rows,
-    check_weight,
     forget,
     offered_if,
 )
@@ -504,8 +503,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             evaluator = self._check()
         else:
             self._check_unchanged()
-        X, y = checked_rows(self, X, y, reset=first)
-        weight = check_weight(sample_weight, len(y))
+        X, y, weight = checked_rows(self, X, y, sample_weight, reset=first)
         if first:
             plan = self._plan(evaluator, classes, None, "classes")
             self._run = plan.new_run()(plan.models)

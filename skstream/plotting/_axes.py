@@ -15,6 +15,7 @@ from skstream.reports._report import with_own
 from skstream.stats._report import forgetting_words
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
+from skstream.utils._tables import figure
 
 #: How parts of names are written in text; any other part is written as it is.
 ABBREVIATIONS = {"auc": "AUC", "f1": "F1", "mae": "MAE", "mse": "MSE", "r2": "R²", "rmse": "RMSE"}
@@ -74,7 +75,7 @@ def wrap_name(name: str, longest: int = LONGEST_LINE) -> list[str]:
 def last_values(curves: Sequence[tuple[str, np.ndarray]]) -> str:
     """List the last value of every curve, for a repr."""
     return ", ".join(
-        f"{name}: {values[-1]:z.4f}" if len(values) else f"{name}: no value"
+        f"{name}: {figure(values[-1])}" if len(values) else f"{name}: no value"
         for name, values in curves
     )
 

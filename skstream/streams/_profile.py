@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.rows.stream import Stream, refuse_endless
+from skstream.streams._columns import words_of_dates
 from skstream.utils._choices import check_count
 from skstream.utils._labels import LabelSpace, as_labels, distinct_labels
 from skstream.utils._rows import is_frame
@@ -28,6 +29,9 @@ WINDOWS = (0, 1, 7, 12, 24, 48, 96, 144, 168, 288, 336)
 _MOST_COLUMNS = 100
 # Columns of times that are subtracted from each other.
 _MOST_TIMES = 8
+# Share of the rows whose times are before those of a column that follows them; the fewest rows that
+# are counted.
+_MOST_LATER, _FEWEST_COUNTED = 0.99, 20
 # A column is the label if its rule errs in no more rows than this, and than this share of the
 # errors of the better one of the majority and the previous label.
 MOST_ERRORS, SHARE_OF_NAIVE_ERRORS = 0.01, 0.1
@@ -432,6 +436,41 @@ def time_features(stream: Stream) -> list[str]:
     """Return the features that the files of a stream hold as times."""
     kinds: dict[str, str] = getattr(stream.source_streams()[0], "kinds", {})
     return [name for name, kind in kinds.items() if kind == "time"]
+
+
+def doubtful_features(stream: Stream) -> Iterator[str]:
+    """Say of features in the first rows of files that they count rows, or come after these.
+
+    Times come after their rows, as those of labels do, if nearly all are later than the arrivals;
+    without these than the first feature of times that does not go back. Nothing is said of frames.
+    """
+    X, _, meta = next(iter(stream))
+    kinds: dict[str, str] = getattr(stream.source_streams()[0], "kinds", {})
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or len(X) < _FEWEST_COUNTED:
+        return
+    columns = dict(zip(kinds, X.T, strict=True))
+    for name in columns:
+        if kinds[name] == "number" and (np.diff(columns[name]) == 1).all():
+            yield f"{name!r} counts the rows. Leave it out with exclude={[name]}."
+    for name, texts in getattr(stream.source_streams()[0], "categories", {}).items():
+        if texts and (words := words_of_dates(name, texts)):
+            yield words
+    times = {name: columns[name] for name in columns if kinds[name] == "time"}
+    arrival, of_rows = meta.get("arrival"), "their arrival"
+    if arrival is not None:
+        times_of_rows = _seconds(arrival) if arrival.dtype.kind == "M" else np.full(len(X), np.inf)
+    else:
+        of_rows = next((name for name in times if (np.diff(times[name]) >= 0).all()), "")
+        times_of_rows = times.pop(of_rows, np.full(len(X), np.inf))
+    for name in times:
+        is_later = (times[name] > times_of_rows)[np.isfinite(times[name])]
+        if len(is_later) and is_later.mean() >= _MOST_LATER:
+            first = "" if arrival is not None else f"arrival={of_rows!r} and "
+            yield (
+                f"{name!r} is later than {of_rows} in nearly all rows, and may not be known when "
+                f"they are predicted. If it says when the label became known, pass {first}"
+                f"label_time={name!r}. Else leave it out with exclude={[name]}."
+            )
 
 
 def _columns(X: Any, n_rows: int, names: Any) -> dict[str, NDArray[Any]]:

@@ -31,13 +31,11 @@ print(result)
 # Eight moments of the stream: the components as ellipses, rows drawn from them, and their paths.
 
 TestbedDisplay.from_stream(stream, kind="filmstrip")
+# sphinx_gallery_start_ignore
+errors = [result.scores[name]["error"] for name in ("nearest neighbour", "naive Bayes")]
+assert [f"{one:.3f}" for one in (stream.bayes_error(), *errors)] == ["0.042", "0.064", "0.142"]
+# sphinx_gallery_end_ignore
 
 # %%
-# The finding:
-
-errors = {name: scores["error"] for name, scores in result.scores.items()}
-best = min(errors, key=errors.get)
-print(
-    f"The smallest possible error is {stream.bayes_error():.3f} on average. The error of {best} is "
-    f"{errors[best]:.3f}; that of naive Bayes, which forgets nothing, {errors['naive Bayes']:.3f}."
-)
+# **Finding.** The smallest possible error is 0.042 on average. The nearest neighbour has 0.064.
+# Naive Bayes, which forgets nothing, has 0.142.

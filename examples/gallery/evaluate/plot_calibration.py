@@ -33,14 +33,13 @@ print(result)
 # Frequency of the second class against its predicted probability, in four parts of the stream.
 
 ReliabilityDisplay.from_result(result, n_panels=4)
+# sphinx_gallery_start_ignore
+before, after = (result.scores[name] for name in models)
+assert f"{before['calibration_error']:.3f} {after['calibration_error']:.3f}" == "0.170 0.019"
+assert f"{before['log_loss']:.3f} {after['log_loss']:.3f}" == "0.824 0.558"
+assert f"{before['accuracy'] - after['accuracy']:.3f}" == "0.004"
+# sphinx_gallery_end_ignore
 
 # %%
-# The finding:
-
-before, after = (result.scores[name] for name in models)
-print(
-    f"The calibration error falls from {before['calibration_error']:.3f} to "
-    f"{after['calibration_error']:.3f}, and the log loss from {before['log_loss']:.3f} to "
-    f"{after['log_loss']:.3f}."
-)
-assert after["calibration_error"] < before["calibration_error"]
+# **Finding.** Calibration lowers the calibration error from 0.170 to 0.019, and the log loss from
+# 0.824 to 0.558. It costs 0.4 points of accuracy.

@@ -30,9 +30,13 @@ print(scores)
 
 # %%
 scores.plot(kind="bars", model="naive Bayes")
+# sphinx_gallery_start_ignore
+assert f"{result.scores['naive Bayes']['accuracy']:.3f}" == "0.824"
+worst = str(scores.worst("naive Bayes", "accuracy"))
+assert "'SE'" in worst
+assert "0.6048 in [0.5667, 0.6416]; 0.8403 in the rest" in worst
+# sphinx_gallery_end_ignore
 
 # %%
-# The finding:
-
-worst = scores.worst("naive Bayes", "accuracy")
-print(f"Over all rows accuracy is {result.scores['naive Bayes']['accuracy']:.3f}. The {worst}.")
+# **Finding.** Over all rows the accuracy is 0.824. In the country "SE" it is only 0.605, with an
+# interval from 0.567 to 0.642; in the rest it is 0.840.

@@ -29,13 +29,12 @@ print(estimates)
 
 # %%
 estimates.plot("accuracy")
+# sphinx_gallery_start_ignore
+errors = estimates.summary().set_index("method")["mae"]
+methods = ["calibrated", "newest labels", "confidence"]
+assert [f"{errors[method]:.3f}" for method in methods] == ["0.007", "0.013", "0.070"]
+# sphinx_gallery_end_ignore
 
 # %%
-# The finding:
-
-table = estimates.summary().set_index("method")["mae"]
-print(
-    f"Mean error of the estimates: {table['confidence']:.3f} for the model's own confidence, "
-    f"{table['newest labels']:.3f} for the newest labels, {table['calibrated']:.3f} for "
-    "calibrated confidence."
-)
+# **Finding.** Calibrated confidence is closest to the truth: its mean error is 0.007. That of the
+# newest labels is 0.013, and that of the model's own confidence 0.070.

@@ -19,7 +19,7 @@ from skstream.streams import make_demo_stream
 
 models = {
     "linear": make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")),
-    "last label": Persistent(),
+    "previous label": Persistent(),
 }
 evaluator = DelayedEvaluator(
     "accuracy", delay=200, random_state=0, polling=Polling(n_bins=20, poll_every=10)
@@ -32,16 +32,12 @@ print(result)
 # trained on the row, which are the only ones that test-then-train measures.
 
 BinnedPerformanceDisplay.from_result(result)
+# sphinx_gallery_start_ignore
+at_label, at_arrival = result.scores, result.select(bins=0).scores
+found = [f"{s[name]['accuracy']:.2f}" for name in models for s in (at_label, at_arrival)]
+assert found == ["0.92", "0.90", "0.86", "0.51"]
+# sphinx_gallery_end_ignore
 
 # %%
-# The finding:
-
-at_arrival, at_label = result.select(bins=0).scores, result.scores
-first, last = (scores["last label"]["accuracy"] for scores in (at_arrival, at_label))
-linear = [scores["linear"]["accuracy"] for scores in (at_arrival, at_label)]
-print(
-    f"Repeating the last label scores {last:.2f} if measured when the label arrives, and "
-    f"{first:.2f} if measured when the row arrives. The linear model scores {linear[1]:.2f} and "
-    f"{linear[0]:.2f}."
-)
-assert first < last
+# **Finding.** Repeating the previous label scores 0.86 if measured when the label arrives, but 0.51
+# if measured when the row arrives. The linear model loses less: 0.92 and 0.90.

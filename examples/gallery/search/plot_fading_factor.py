@@ -37,14 +37,13 @@ for smoothing in grid["smoothing"]:
     ax.plot(results["param_fading_factor"][at], results["mean_test_score"][at], label=smoothing)
 ax.set(xlabel="fading factor", ylabel="kappa_temporal on the tuning rows")
 ax.legend(title="smoothing")
+# sphinx_gallery_start_ignore
+assert search.best_params_ == {"fading_factor": 0.995, "smoothing": 0.1}
+found = [search.honest_score_, *search.honest_interval_, np.ptp(results["mean_test_score"])]
+assert [f"{value:.3f}" for value in found] == ["0.216", "0.172", "0.261", "1.060"]
+# sphinx_gallery_end_ignore
 
 # %%
-# The finding:
-
-low, high = search.honest_interval_
-spread = np.ptp(search.cv_results_["mean_test_score"])
-print(
-    f"Best is {search.best_params_}. On the rows not used for selection its kappa_temporal is "
-    f"{search.honest_score_:.3f}, with an interval from {low:.3f} to {high:.3f}. The best and the "
-    f"worst candidate differ by {spread:.3f}."
-)
+# **Finding.** A fading factor of 0.995 with a smoothing of 0.1 is best. On the rows not used for
+# selection its kappa_temporal is 0.216, with an interval from 0.172 to 0.261. The choice matters:
+# the best and the worst candidate differ by 1.060.

@@ -57,6 +57,7 @@ from skstream.utils._warnings import warn
 _FEW_VALUES = 8
 
 Kind = TypeVar("Kind")
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 #: What to pass in place of parameters that other libraries have.
 _ELSEWHERE = {
@@ -69,6 +70,8 @@ _ELSEWHERE = {
     **{name: f"run=RunOptions({name}={{!r}})" for name in ("checkpoint", "kernels", "keep_tape")},
     **{option.name: f"polling=Polling({option.name}={{!r}})" for option in fields(Polling)},
     **{name: f"it to evaluate, (..., {name}={{!r}})" for name in ("warm_start", "return_models")},
+    "label_time": "it to evaluate of a DelayedEvaluator",
+    "target": "streams.as_stream(frame, target={!r}) as the stream",
     "max_pending": "it to start, (..., max_pending={!r})",
     "engine": "run=RunOptions(kernels=False), for the plain loop",
 }
@@ -94,6 +97,19 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
 }
 
 
+def advise(call: Call, made: Any = None) -> Call:
+    """Let a method say what to pass in place of an unknown keyword; `made`: a constructor's."""
+    known = signature(call).parameters
+
+    @wraps(call)
+    def checked(*positional: Any, **named: Any) -> Any:
+        if not named.keys() <= known.keys():
+            refuse_unknown(made or call, named, TypeError)
+        return call(*positional, **named)
+
+    return checked  # type: ignore[return-value]
+
+
 @dataclass(kw_only=True, repr=False, eq=False)
 class StreamEvaluator(BaseEstimator):
     """Base class of the evaluators, with the parameters that all of them have.
@@ -107,9 +123,10 @@ class StreamEvaluator(BaseEstimator):
         Measures: names, functions ``f(y_true, y_pred)``, or ``functools.partial`` of the
         functions of `skstream.metrics`. None: accuracy, kappa, kappa_m, kappa_temporal and
         kappa_plus; for regressors mae, rmse and r2.
-    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
+    forgetting : str, Forgetting, list or dict, default="cumulative"
         Which rows count in the running means of the measures: "cumulative", "adwin", or a
-        specification such as ``SlidingWindow(1000)``; a dict gives several at once.
+        specification such as ``SlidingWindow(1000)``. Several at once: a list, or a dict that
+        gives them names.
     n_warmup : int, default=1
         Initial rows, used only for training: an untrained model cannot predict. They are not
         scored, but the baselines are trained on their labels. A model that cannot be trained on the
@@ -148,12 +165,12 @@ class StreamEvaluator(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]]
-    #: What results and tables call the protocol.
+    # What results and tables call the protocol.
     protocol: ClassVar[str]
-    #: Whether rows are asked together with others whose labels are not learnt before them.
+    # Whether rows are predicted together with others whose labels are not learnt before them.
     late_labels: ClassVar[bool] = False
-    #: What the rows are called, such as "holdout rows", where they are asked and scored in sets,
-    #: each on its own; empty where scores are running means.
+    # Name of the rows if they are predicted and scored in sets, such as "holdout rows"; empty if
+    # scores are running means.
     scored_sets: ClassVar[str] = ""
 
     metrics: Any = field(default=None, kw_only=False)
@@ -206,6 +223,7 @@ class StreamEvaluator(BaseEstimator):
         super().set_params(**params)
         return self
 
+    @advise
     def evaluate(
         self,
         models: Any,
@@ -232,7 +250,7 @@ class StreamEvaluator(BaseEstimator):
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur; found in `y` if it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring; 0: asked, but neither learnt nor scored.
+            Weights for training and scoring; rows of weight 0 are predicted only.
         arrival : array-like of shape (n_rows,), default=None
             When the rows came, as datetimes that never go back; needed where the forgetting or
             `record_every` counts time.
@@ -262,9 +280,10 @@ class StreamEvaluator(BaseEstimator):
         Notes
         -----
         Any exception that ends an evaluation (also SystemExit), from a model, the rows or the
-        stream, has an attribute ``result`` with the result so far (None before the first row);
-        with workers, the result of the models that had finished, of some folds where no model has
-        all (None: none had finished).
+        stream, has an attribute ``result`` with the result so far, None before the first row. With
+        workers it has only the models that have finished all folds. If there are none, it has the
+        finished folds, or else, if a model has failed, what its worker had up to the failure; its
+        `left_out` names the other models and the reason. None: nothing had finished.
         """
         stream = as_stream(X, y, sample_weight=sample_weight, arrival=arrival)
         called = {"warm_start": warm_start, "return_models": return_models}
@@ -551,16 +570,10 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
     common = {parameter.name for parameter in fields(StreamEvaluator)}
     given = signature(made.__init__)
     ordered = sorted(given.parameters.values(), key=lambda its: (its.kind, its.name in common))
-    init = vars(made)["__init__"]
-
-    @wraps(init)
-    def checked(self: Any, *positional: Any, **named: Any) -> None:
-        refuse_unknown(made, named, TypeError)
-        init(self, *positional, **named)
-
-    vars(checked)["__signature__"] = given.replace(parameters=ordered)
+    init = advise(vars(made)["__init__"], made)
+    vars(init)["__signature__"] = given.replace(parameters=ordered)
     made.__doc__ = _with_common_parameters(cls.__doc__ or "", [its.name for its in ordered[1:]])
-    type.__setattr__(made, "__init__", checked)
+    type.__setattr__(made, "__init__", init)
     return made
 
 
@@ -577,7 +590,7 @@ def _with_common_parameters(text: str, names: Sequence[str]) -> str:
     return f"{before}{heading}{described}{rest}{after}"
 
 
-def refuse_unknown(kind: type, given: Any, error: type[Exception], names: Any = None) -> None:
+def refuse_unknown(kind: Any, given: Any, error: type[Exception], names: Any = None) -> None:
     """Raise an error that says what to pass in place of an unknown parameter."""
     known = signature(kind).parameters
     for name in [name for name in given if name.partition("__")[0] not in known]:
@@ -585,7 +598,7 @@ def refuse_unknown(kind: type, given: Any, error: type[Exception], names: Any = 
         kinds = StreamEvaluator.__subclasses__()
         having = [f" {it.__name__} has it." for it in kinds if name in signature(it).parameters]
         hint = having[0] if having else did_you_mean(name, known)
-        if name == "forgetting":
+        if name == "forgetting" and isinstance(kind, type):
             hint = " Each of its scores is that of one holdout set, not a mean over past rows."
         if ours.partition("=")[0] in known or ours.startswith(("streams", "it to")):
             hint = f" Pass {ours.format(given[name])}."

@@ -103,10 +103,10 @@ class HoldoutEvaluator(StreamEvaluator):
         "holdout_size": [COUNT, None],
         "batch_size": [COUNT],
     }
-    #: Each set is scored on its own, at every checkpoint.
+    # Each set is scored on its own, at every checkpoint.
     forgetting: Any = field(init=False, default="cumulative")
     record_every: int | None = field(init=False, default=None)
-    #: The iterator from which a run of this evaluator has taken held-out rows.
+    # The iterator from which a run of this evaluator has taken held-out rows.
     _begun: Any = field(init=False, default=None)
     holdout: Any
     every: int = 1000

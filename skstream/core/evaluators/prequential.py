@@ -126,7 +126,7 @@ class KFoldEvaluator(StreamEvaluator):
         "n_folds": [COUNT],
         "strategy": [StrOptions(set(_STRATEGIES))],
     }
-    #: Folds weight and assign single rows, so rows are learnt one by one.
+    # Folds weight and assign single rows, so rows are learnt one by one.
     batch_size = 1
 
     n_folds: int = 10
