@@ -440,6 +440,7 @@ def about_last_label(field: Field) -> Iterable[str]:
         return
     more = [e for e in field.unbeaten if field.beat(e)]
     never = len(field.unbeaten) - len(more)
+    further = f"{len(more)} more streams ({listing(more)})" if more else "no further stream"
     most = max(gains, key=lambda e: sum(gains[e]))
     others = [one for e in field.real if e != most for one in gains[e]]
     other_told = [
@@ -457,7 +458,7 @@ def about_last_label(field: Field) -> Iterable[str]:
             else "."
         )
         + " With it, learners beat the best guess on "
-        f"{f'{len(more)} more streams ({listing(more)})' if more else 'no further stream'}; on {never} of {len(field.real)} none of the "
+        f"{further}; on {never} of {len(field.real)} none of the "
         f"{len(field.ranked_learners)} learners does."
         + (f" {listing(other_told)} uses the last label, too." if other_told else "")
     )
