@@ -46,14 +46,14 @@ REFITS = "refits"
 OF_ANY = " of any model"
 
 
-def rows_of_dates(drifts: Any, checkpoints: np.ndarray, times: np.ndarray | None) -> Any:
+def rows_of_dates(drifts: Any, result: Any) -> Any:
     """Replace dates by rows, which are interpolated between checkpoints; later ones are not shown.
 
-    What is no date stays; nor is any without times.
+    What is no date stays, and everything where the result has no dates.
     """
-    if times is None or times.dtype.kind != "M":
+    if result.times is None or result.times.dtype.kind != "M":
         return drifts
-    known = times.astype("datetime64[us]").astype(np.float64)
+    known, rows = result.times.astype("datetime64[us]").astype(np.float64), result.checkpoints
 
     def row(one: Any) -> Any:
         if isinstance(one, list | tuple):
@@ -64,7 +64,7 @@ def rows_of_dates(drifts: Any, checkpoints: np.ndarray, times: np.ndarray | None
             when = float(np.array(one, dtype="datetime64[us]").astype(np.float64))
         except ValueError:
             return one
-        return round(float(np.interp(when, known, checkpoints, right=checkpoints[-1] + 1)))
+        return round(float(np.interp(when, known, rows, right=rows[-1] + 1)))
 
     return row(list(drifts) if np.iterable(drifts) and not isinstance(drifts, str) else drifts)
 

@@ -287,8 +287,6 @@ def contents_in(
         **arguments,
         "baselines": baselines_in(result, shown),
         "failed": [name for name in result.failures if name in shown],
-        "drifts": result.drifts
-        if drifts is None
-        else rows_of_dates(drifts, result.checkpoints, result.times),
+        "drifts": result.drifts if drifts is None else rows_of_dates(drifts, result),
         "detections": detections or {},
     }
