@@ -69,7 +69,7 @@ STREAMS = {
     "NSGT-5D": f"{_TESTBED} as `NSGT`, in five dimensions",
     "NSGR": f"{_TESTBED} both circle around the origin once",
     "NSLC": f"{_TESTBED} they pass each other",
-    "NSCX": f"{_TESTBED} a third one appears and passes between them",
+    "NSCX": f"{_TESTBED} a third distribution passes between them",
     "NSPC": f"{_TESTBED} one gradually leaves a place for another",
     "NSPC-A": f"{_TESTBED} one leaves a place for another at row 5,000",
     "hyperplane": "side of a slowly rotating hyperplane, 5 % noise",

@@ -440,6 +440,7 @@ def about_last_label(field: Field) -> Iterable[str]:
         return
     more = [e for e in field.unbeaten if field.beat(e)]
     never = len(field.unbeaten) - len(more)
+    further = f"{len(more)} more streams ({listing(more)})" if more else "no further stream"
     most = max(gains, key=lambda e: sum(gains[e]))
     others = [one for e in field.real if e != most for one in gains[e]]
     other_told = [
@@ -456,8 +457,8 @@ def about_last_label(field: Field) -> Iterable[str]:
             if others
             else "."
         )
-        + f" With it, learners beat the best guess on {plural(len(more), 'stream')} more"
-        f"{f' ({listing(more)})' if more else ''}; on {never} of {len(field.real)} none of the "
+        + " With it, learners beat the best guess on "
+        f"{further}; on {never} of {len(field.real)} none of the "
         f"{len(field.ranked_learners)} learners does."
         + (f" {listing(other_told)} uses the last label, too." if other_told else "")
     )
@@ -584,20 +585,25 @@ def about_refits(field: Field) -> Iterable[str]:
 
 def about_delays(field: Field) -> Iterable[str]:
     """What changes when labels are late."""
+    words = []
     for which, effects in field.late_effects.items():
         if effects:
             taus, losses, last = (
                 [getattr(one, what) for one in effects] for what in ("tau", "loss", "last_loss")
             )
-            yield (
-                f"**Late labels, {which}** of each stream (table below). The median learner loses "
-                f"{percent(median(losses))} points of accuracy at arrival in the median of the "
-                f"streams ({percent(min(losses))} to {percent(max(losses))}), the last known label "
-                f"{percent(median(last))} ({percent(min(last))} to {percent(max(last))}; below 0, "
-                "it gains, because the delay is a season). The rank correlation of the orders of "
-                f"learners with and without delay (Kendall's tau) is {signed(np.nanmedian(taus))} "
-                f"in the median, {signed(np.nanmin(taus))} at least."
+            words.append(
+                f"With {which} the median learner loses {percent(median(losses))} points of "
+                f"accuracy in the median of the streams ({percent(min(losses))} to "
+                f"{percent(max(losses))}), and the last known label {percent(median(last))} "
+                f"({percent(min(last))} to {percent(max(last))}). Kendall's tau, of the orders of "
+                f"learners with and without delay, is {signed(np.nanmedian(taus))} in the median, "
+                f"{signed(np.nanmin(taus))} at least."
             )
+    if words:
+        yield (
+            "**Late labels** (table below). The prediction at arrival is the one scored. "
+            f"{' '.join(words)} Losses below 0 are gains: there the delay is a season."
+        )
 
 
 def about_late_ranks(field: Field) -> Iterable[str]:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from skstream.core.evaluators import execution as _execution
+from tests._arrays import find_frames_at_once
 from tests._data import ENVIRONMENT_VARIABLE
 from tests._examples import scaled
 from tests._programs import Run, interpreter
@@ -24,6 +25,8 @@ _execution.ROWS_WORTH_WORKERS = 0
 
 # They would not be worth compiling either; kernels are tried as users of long streams have them.
 os.environ.setdefault("SKSTREAM_ALWAYS_COMPILE", "1")
+
+find_frames_at_once()
 
 # Pictures are drawn to files, with or without a display.
 os.environ.setdefault("MPLBACKEND", "Agg")

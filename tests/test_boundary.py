@@ -3,14 +3,12 @@
 import json
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import skstream
-from benchmarks._size import imports, modules
 from tests._examples import newest_alone
 from tests._programs import PROJECT
 
@@ -32,7 +30,7 @@ from skstream.core.evaluators.prequential import KFoldEvaluator
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=(300, 3))
+X = rng.normal(size=(150, 3))
 y = np.where(X[:, 0] > 0, "a", "b")
 common = {"run": RunOptions(kernels=False), "random_state": 0}
 every = ["cumulative", "window:50", "fading:0.9", "adwin"]
@@ -40,7 +38,7 @@ found = {}
 for evaluator in (
     PrequentialEvaluator(["accuracy", "kappa_m", "kappa_temporal"], forgetting=every, **common),
     KFoldEvaluator(["accuracy", "kappa"], n_folds=3, **common),
-    HoldoutEvaluator("accuracy", holdout=(X[:50].copy(), y[:50].copy()), every=100, **common),
+    HoldoutEvaluator("accuracy", holdout=(X[:50].copy(), y[:50].copy()), every=50, **common),
     DelayedEvaluator(["accuracy", "kappa_plus"], delay=10, polling=Polling(n_bins=3), **common),
 ):
     models = {"sgd": SGDClassifier(), "other": SGDClassifier(alpha=0.1)}
@@ -84,29 +82,12 @@ def answers_without(*blocked: str) -> list[Any]:
     return answers
 
 
-@cache
-def arrows_of_the_package() -> dict[str, set[str]]:
-    return imports(modules())
-
-
 @newest_alone
 def test_the_core_imports_no_wing_and_gives_the_same_answers_without_them() -> None:
     assert len(WINGS) > 20
     with_all: dict[str, Any] = {}
     exec(EVALUATION, with_all)
     assert answers_without(*WINGS) == json.loads(json.dumps([with_all["found"], []]))
-
-
-@newest_alone
-@pytest.mark.parametrize("wing", WINGS)
-def test_no_file_of_the_core_names_a_wing(wing: str) -> None:
-    """Each wing in turn, by the source: late imports are in functions that may not have run."""
-    arrows = arrows_of_the_package()
-    core = [name for name in arrows if name.split(".")[1:2] and name.split(".")[1] in CORE]
-    assert core
-    assert not [
-        (name, other) for name in core for other in arrows[name] if other.split(".")[1] == wing
-    ]
 
 
 @newest_alone

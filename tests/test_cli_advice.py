@@ -151,7 +151,7 @@ DATES = "came,known,note,x,class\n" + "".join(
         (["--time", "came"], "which holds categories. If these are times, give their format, "
          '--read "time_format=...": a format of strptime'),
         (["--time", "cmae"], "--time names the column 'cmae', which is not in"),
-        (["--time", "known", "--delay", "7days"], "--delay 7days is neither a number nor"),
+        (["--time", "known", "--delay", "7days"], "7days is neither a number nor a duration"),
         (["--time", "known", "--delay", "7"], "Pass a duration such as 7D as the delay"),
         (["--target", "clas"], "--target names the column 'clas', which is not in"),
         (["--target", "clas"], "Did you mean 'class'? Columns: 'came', 'known', 'note', 'x', 'cl"),

@@ -415,13 +415,8 @@ def _alarms(result: EvaluationResult, detections: FoundByMonitor) -> Iterator[st
 
 
 def _compared(result: EvaluationResult, a: str, b: str) -> Any:
-    """Compare two models; errors of numbers, which have no bounds, as rows become many.
-
-    With delayed labels, the answers at arrival are compared, as in `answer`.
-    """
-    unbounded = result.n_folds == 1 and result.classes is None
-    options: Any = {"boundary": "asymptotic"} if unbounded else {}
-    return result.compare(a, b, bin=None if result.bins is None else result.bins[0], **options)
+    """Compare two models; with delayed labels by the answers at arrival, as in `answer`."""
+    return result.compare(a, b, bin=None if result.bins is None else result.bins[0])
 
 
 def _best(result: EvaluationResult, metric: str) -> str:

@@ -308,8 +308,6 @@ def _tested_over_rows(result: EvaluationResult, ranked: Sequence[str], alpha: fl
     # Also pairs with models that failed or ended early: the best was chosen among them, too.
     tested = _Tested(n_pairs=comb(len(result.model_names), 2), qualifier=_qualifier(result))
     options: dict[str, Any] = {"alpha": alpha / tested.n_pairs}
-    if result.classes is None:
-        options["boundary"] = "asymptotic"  # errors of numbers have no bounds
     subjects: dict[str, str] = {}
     for name in others:
         try:
@@ -323,7 +321,7 @@ def _tested_over_rows(result: EvaluationResult, ranked: Sequence[str], alpha: fl
         tested.statements.append(" ".join(said))
         subjects.setdefault(found.subject, promise)
     tested.basis = "; ".join(subjects)
-    if "boundary" in options:
+    if result.classes is None:  # errors of numbers have no bounds
         tested.basis += " (valid for many rows)"
     tested.statements += list(dict.fromkeys(subjects.values()))
     if subjects and tested.n_pairs > 1:

@@ -69,15 +69,6 @@ def _chosen_folds(n_rows, n_folds):
     return owners.tolist()
 
 
-def test_one_split_fold_that_tests_what_it_trains_is_prequential():
-    labelled = [True] * 30
-    fold = FoldTimeline(0, 1, "split", "trained", 0, 3)
-    plain = PrequentialTimeline(n_warmup=3)
-    assert _literal.recorded(fold, labelled, None, [11]) == _literal.recorded(
-        plain, labelled, None, [4, 20]
-    )
-
-
 def test_no_row_is_learnt_before_it_is_asked():
     # A twin of the timeline that learns first: the comparison above must see it.
     class LearnsFirst(PrequentialTimeline):

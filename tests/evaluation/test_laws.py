@@ -288,7 +288,8 @@ def check_l7_a_run_can_be_saved_and_resumed_anywhere(name, options, stream, k, w
 @every_evaluator
 def test_weights_of_one_are_no_weights(name, options, rng):
     X, y = np.abs(rng.normal(size=(25, 3))), np.array(["a", "b"])[rng.integers(0, 2, 25)]
-    assert_same(evaluate(name, options, X, y), evaluate(name, options, X, y, np.ones(25)))
+    results = [evaluate(name, options, X, y, weight, FEW) for weight in (None, np.ones(25))]
+    assert_same(*results)
 
 
 def changes_when_asked(model):

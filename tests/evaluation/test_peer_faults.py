@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import MultinomialNB
 
 import skstream as sk
 from skstream.streams import make_demo_stream
 from tests.evaluation._models import Diary, numbered_rows
-from tests.kernels._reference import both_ways
 
 STREAM = make_demo_stream(250)
 LABELS = np.tile(["a", "b", "b", "a", "b"], 12)
@@ -45,49 +43,6 @@ def test_an_abstention_is_no_class():
     )
     assert result.scores["Abstains"]["accuracy"] == 0.0
     assert result.n_unanswered == {"Abstains": 5}
-
-
-def test_evaluating_again_starts_afresh():
-    """Elsewhere the second evaluation starts warm, goes on mid-stream, or is empty."""
-    model = SGDClassifier()
-    evaluator = sk.PrequentialEvaluator(random_state=0)
-    scores = [evaluator.evaluate({"m": model}, STREAM).scores for _ in range(2)]
-    assert scores[0] == scores[1]
-    assert not hasattr(model, "coef_")
-
-
-def test_the_last_partial_window_is_not_lost():
-    stream = make_demo_stream(2500)
-    evaluator = sk.PrequentialEvaluator(
-        "accuracy", forgetting=sk.SlidingWindow(200), record_every=200
-    )
-    result = evaluator.evaluate(sk.Persistent(), stream)
-    hits = stream.y[1:] == stream.y[:-1]
-    assert result.n_rows == 2500
-    assert result.curve("Persistent", "accuracy")[-1, 0] == hits[-200:].mean()
-
-
-@pytest.mark.parametrize(
-    "evaluator",
-    [
-        sk.PrequentialEvaluator("accuracy"),
-        sk.PrequentialEvaluator("accuracy", batch_size=7),
-        sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0),
-        sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0, strategy="bootstrap:held_out"),
-        sk.DelayedEvaluator("accuracy", delay=5, polling=sk.Polling(n_bins=2, poll_every=2)),
-    ],
-)
-def test_no_row_is_asked_after_it_was_learnt(evaluator):
-    """Elsewhere rows are tested after the model was trained on them."""
-    result = evaluator.evaluate(Diary(), numbered_rows(60), LABELS, return_models=True)
-    models = result.models["Diary"]
-    for model in models if isinstance(models, list) else [models]:
-        learnt = set()
-        for what, rows, *_ in model.calls_:
-            if what == "learn":
-                learnt.update(rows)
-            else:
-                assert not learnt & set(rows)
 
 
 def test_the_fast_path_does_not_bypass_the_predict_of_a_wrapper():
@@ -153,27 +108,3 @@ def test_rows_pending_at_the_end_are_neither_learnt_nor_scored_and_reported():
     learnt = [rows for what, rows, *_ in result.models["Diary"].calls_ if what == "learn"]
     assert learnt == [[0], [1]]
     assert (result.waits.n_pending, result.waits.n_labelled) == (4, 2)
-
-
-def test_a_class_that_comes_late_reaches_its_own_part_of_the_model(rng):
-    X = rng.poisson(2.0, size=(120, 4)).astype(float)
-    y = np.where(np.arange(120) < 80, np.tile(["b", "d"], 60), np.tile(["a", "c"], 60))
-    models = {"nb": MultinomialNB(), "sgd": SGDClassifier()}
-    fast, slow = both_ways(sk.PrequentialEvaluator("accuracy"), models, X, y)
-    for name in models:
-        assert (fast.tape.answers[name] == slow.tape.answers[name]).all()
-    assert fast.paths == {"nb": "kernel", "sgd": "kernel"}
-
-
-def test_a_batch_is_another_protocol_and_says_so():
-    """Rows learnt at once are not rows learnt one by one; no chunk makes one of the other."""
-    row_by_row = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(
-        SGDClassifier(), STREAM
-    )
-    batches = sk.PrequentialEvaluator("accuracy", batch_size=50, random_state=0).evaluate(
-        SGDClassifier(), STREAM
-    )
-    assert row_by_row.scores != batches.scores
-    reason = "SGDClassifier with batch_size=50 has no kernel"
-    assert batches.paths == {"SGDClassifier": f"loop: {reason}"}
-    assert batches.parameters["batch_size"] == 50

@@ -333,9 +333,3 @@ def test_a_file_with_fewer_classes_or_bins_than_its_arrays_hold_is_refused(
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match=rf"result\.npz is not a result .*{words}"):
         load(path)
-
-
-def test_the_folder_that_the_command_line_saved_is_loaded(tmp_path):
-    result = PrequentialEvaluator("accuracy").evaluate(Persistent(), make_demo_stream(100))
-    result.save(tmp_path / "result.npz")
-    assert load(tmp_path).scores == result.scores

@@ -184,7 +184,7 @@ def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
     X, y = stream(60)
     weight = np.random.default_rng(1).choice([0.0, 1.0, 2.0], 60)
     known = {"sample_weight": weight} if name in ("prequential", "folds") else {}
-    models = {m: WATCHED[m] for m in BATCHES} if name == "batches" else WATCHED
+    models = {m: WATCHED[m] for m in BATCHES} if name in ("batches", "pandas") else WATCHED
     if name == "skip":
         y = np.where(np.arange(60) % 3 == 1, None, y)
         known["classes"] = CLASSES[:2]

@@ -76,12 +76,11 @@ def test_the_fault_shows_without_a_second_look(n_classes: int, monkeypatch: Any)
     learn = linear_rows.learn_dense
     monkeypatch.setattr(linear_rows, "learn_dense", lambda *arguments: learn(*arguments[:9]))
     task = Task(np.arange(n_classes))
-    differing = 0
     for seed in range(3):
         rng = np.random.default_rng(seed)
         block = make_block(rows("01", 250, 20, rng), rng.integers(0, n_classes, 250), "polls", rng)
         expected, _ = run_row_by_row(copy.deepcopy(MODELS[1]), block, task)
         answers = running(copy.deepcopy(MODELS[1]), task).run(block)
-        differing += int((answers != expected).sum())
-    if differing == 0:
-        pytest.skip("this machine's BLAS adds in the order of the features")
+        if (answers != expected).any():
+            return
+    pytest.skip("this machine's BLAS adds in the order of the features")
