@@ -163,9 +163,11 @@ def test_tests_that_are_not_about_the_score_say_so() -> None:
 def test_losses_and_the_measure_may_not_agree(rng: np.random.Generator) -> None:
     y = np.r_[np.zeros(1900, int), np.ones(100, int)]
     balanced = np.where(rng.random(2000) < 0.25, 1 - y, y)  # worse in accuracy
-    result = sk.score_predictions(
-        y, {"majority": np.zeros(2000, int), "balanced": balanced}, metrics="kappa"
-    )
+    models = {"majority": np.zeros(2000, int), "balanced": balanced}
+    recent = sk.score_predictions(y, models, metrics="accuracy", forgetting="window:100")
+    words = "the test compares all rows, while balanced is best by scores of the last 100 rows."
+    assert words in " ".join(answer(recent).details)
+    result = sk.score_predictions(y, models, metrics="kappa")
     result = replace(result, details=replace(result.details, baselines=("majority",)))
     found = answer(result)
     assert found.headline.startswith("balanced has the highest kappa of 2 models")
