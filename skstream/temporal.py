@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream._meta import InnerMethods, MetaClassifier, inner_has, warn_if_scored_in_one_call
 from skstream.base import check_rows, nested
-from skstream.utils._labels import LabelSpace, array_of, lags_after, lags_before
+from skstream.utils._labels import LabelSpace, array_of, lags_after
 from skstream.utils._masked import refuse_masked
 from skstream.utils._numba import jit
 from skstream.utils._optional import optional_import
@@ -106,7 +106,9 @@ class TemporalClassifier(MetaClassifier):
     def _labels_before(self, y: NDArray[Any]) -> NDArray[np.int64]:
         """Codes of the labels before each row, newest first, where those of a call are known."""
         codes = LabelSpace(self.classes_).encode_answers(y)
-        return lags_before(self._previous_codes(), codes, getattr(self, "n_lags", 1))
+        known = codes >= 0  # a label that is no class is left out
+        lags = lags_after(self._previous_codes(), codes[known], getattr(self, "n_lags", 1))
+        return lags[np.cumsum(known) - known]
 
 
 class TemporalCorrection(TemporalClassifier):

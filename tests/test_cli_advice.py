@@ -151,16 +151,21 @@ DATES = "came,known,note,x,class\n" + "".join(
         (["--time", "came"], "which holds categories. If these are times, give their format, "
          '--read "time_format=...": a format of strptime'),
         (["--time", "cmae"], "--time names the column 'cmae', which is not in"),
-        (["--time", "known", "--delay", "7days"], "--delay 7days is no number and no duration"),
+        (["--time", "known", "--delay", "7days"], "7days is neither a number nor a duration"),
         (["--time", "known", "--delay", "7"], "Pass a duration such as 7D as the delay"),
         (["--target", "clas"], "--target names the column 'clas', which is not in"),
         (["--target", "clas"], "Did you mean 'class'? Columns: 'came', 'known', 'note', 'x', 'cl"),
         (["--target", "dose"], "--read \"delimiter=';'\", or, without a header line, --read h"),
         (["--read", "text=note", "--model", "sgd"], "HashingVectorizer', 'sgd')\"."),
-        (["--read", "max_categories=9"], "Leave it out with --exclude came, or raise --read "
-         "\"max_categories=...\". Dates need --read \"time_format={'came': '%d/%m/%Y'}\""),
+        (["--read", "max_categories=9"], "'came' has dates as texts. Read them with --read "
+         "\"time_format={'came': '%d/%m/%Y'}\". If rows arrived then, add --time came. Or leave"),
+        (["--read", "max_categories=9", "--read", "time_format={'came': '%d/%m/%Y'}"],
+         "Leave it out with --exclude note, or raise --read \"max_categories=...\". Text"),
+        (["--time", "came", "--read", "time_format=%m/%d/%Y"], "csv cannot be read: Row 12 has"),
         (["--forgetting", "window:7D"], "pass --time COL"),
-        (["--target", "x", "--read", "nominal=x"], 'or pass --set missing_labels=skip to predict'),
+        (["--target", "x", "--read", "nominal=x"], 'Pass --set missing_labels=skip to predict it'),
+        (["--exclude", "note,x"], "Repeat --exclude for each column. Columns: 'came', 'known',"),
+        (["--metric", "rmse"], "'rmse' is one of regression, but the target has labels"),
         (["--set", "n_warmup=-1"], "error: --set n_warmup must be an int"),
         (["--n-jobs", "0"], "error: --n-jobs must be an int"),
         (["--label-time", "x", "--time", "known", "--delay-unit", "1h"], "add --delay"),
@@ -251,3 +256,37 @@ def test_columns_that_count_rows_or_follow_them_are_named(
     assert set(re.findall("Careful. '(.*?)' (?:counts|is later)", output)) == doubtful
     assert advice in output
     assert ("40 whole numbers as labels" in output) == ("sgd-regressor" not in options)
+
+
+def test_dates_as_texts_and_tabs_are_named(tmp_path, capsys):
+    (tmp_path / "dates.csv").write_text(DATES)
+    words = ["evaluate", str(tmp_path / "dates.csv"), "--target", "class"]
+    assert main(words) == 0
+    assert "Careful. Column 'came' has dates as texts. Read them with --read \"time" in _out(capsys)
+    assert main([*words, "--read", "time_format={'came': '%d/%m/%Y'}", "--time", "came"]) == 0
+    assert "dates as texts" not in _out(capsys)
+    (tmp_path / "dates.csv").write_text(DATES.replace(",", "\t"))
+    assert "with, for example, --read \"delimiter='\\t'\", or" in refused(capsys, *words)
+    for written in (r"delimiter=\t", r"delimiter='\t'"):
+        assert main([*words, "--read", written]) == 0
+
+
+def test_an_error_among_the_first_rows_leaves_the_result_so_far(tmp_path, capsys):
+    rows = [f"{row if row != 250 else 3},{row % 7},{'ab'[row % 2]}" for row in range(300)]
+    (tmp_path / "back.csv").write_text("\n".join(["t,x,class", *rows]))
+    words = ["evaluate", str(tmp_path / "back.csv"), "--target", "class", "--time", "t"]
+    assert main([*words, "--read", "chunk_size=100"]) == 2
+    output = capsys.readouterr()
+    assert "evaluation after 250 rows" in output.out
+    assert "error: --time goes back at row 250, from 249 to 3." in output.err
+
+
+@pytest.mark.parametrize("option", ["--missing-labels", "--strategy"])
+def test_parameters_without_an_option_lead_to_set(option, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["evaluate", written(tmp_path), "--target", "class", option, "skip"])
+    name = option.strip("-").replace("-", "_")
+    assert f"go with --set: --set {name}=VALUE" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["evaluate", written(tmp_path), "--target", "class", "--taget", "skip"])
+    assert "--set" not in capsys.readouterr().err.partition("error:")[2]

@@ -75,6 +75,7 @@ PHRASES = {
     r"\b[Ll]ikewise\b": "in the same way",
     r"\b[Nn]obody\b": "no one, or the noun",
     r"\b[Uu]nder drift": "with drift",
+    r"\b[Tt]old (the last|the previous|no) label": "given the last label",
 }
 # Less than readers see, where a page would take long: the text of the page, and what runs.
 SHORTER = {
@@ -264,7 +265,7 @@ def test_fresh_output_replaces_old_output_under_a_block(tmp_path, run_program, m
         "```python\nfrom matplotlib import pyplot\nlines = pyplot.plot([x])\n```\n\n![A](old.png)\n"
     )
     new = text.replace("```\nold\n```", ":::{div} block-output\n````\n2\n````\n:::").replace(
-        "old.png", "/outputs/page-2-1.png"
+        "old.png)", "/outputs/page-2-1.png){.drawn-above}"
     )
     program = tmp_path / "build.py"
     program.write_text(

@@ -7,10 +7,11 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from skstream.cli._from_text import COMPOSITIONS, DETECTORS, FETCHED, GENERATORS, MODELS
 from skstream.core.measures.registry import MEANINGS, OF_CLASS, OF_CLASSES, REGRESSION
+from skstream.evaluation import HoldoutEvaluator, KFoldEvaluator, PrequentialEvaluator
 from skstream.utils._version import __version__
 
 Command = Callable[[argparse.Namespace], int]
@@ -144,7 +145,7 @@ def _parameter(text: str) -> tuple[str, Any]:
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
-        return name, value
+        return name, "\t" if value == r"\t" else value
 
 
 #: Options by what their values are: (option, name of the value in the help, help).
@@ -166,7 +167,7 @@ _READ = (
     "options: delimiter=';', header=False, time_format=%%d/%%m/%%Y, sort_by=COL; repeatable",
 )
 _MEASURES = (
-    ("--metric", "NAME", "measure, see skstream evaluate --help; repeatable"),
+    ("--metric", "NAME", "measure, of those that skstream evaluate --help lists; repeatable"),
     (
         "--forgetting",
         "NAME",
@@ -333,11 +334,22 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         return "\n".join(lines)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Parser that says where parameters of Python are given."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with a message; see `argparse.ArgumentParser.error`."""
+        name = message.partition("unrecognized arguments: --")[2].split(" ")[0].replace("-", "_")
+        for evaluator in (PrequentialEvaluator, KFoldEvaluator, HoldoutEvaluator):
+            if name in inspect.signature(evaluator).parameters:
+                message += f". Parameters without an option go with --set: --set {name}=VALUE"
+                break
+        super().error(message)
+
+
 def make_parser(**run: Command) -> argparse.ArgumentParser:
     """Return the parser, which leads to the functions that run the commands, by their names."""
-    parser = argparse.ArgumentParser(
-        prog="skstream", description="Evaluate models on data streams."
-    )
+    parser = _Parser(prog="skstream", description="Evaluate models on data streams.")
     parser.add_argument("--version", action="version", version=f"skstream {__version__}")
     parser.add_argument("--traceback", help="show the traceback of errors", **_FLAG)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

@@ -5,7 +5,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
@@ -498,8 +498,9 @@ def _about(opened: Opened, classes: Any) -> str:
         )
     said: list[str] = []
     if not any(map(is_uri, opened.names)):
-        found = () if classes is None else label_columns(opened.stream)
-        said = [*([words_of(found)] if found else []), *doubtful_features(opened.stream)]
+        with suppress(ValueError):  # the evaluation says it, with the result so far
+            found = () if classes is None else label_columns(opened.stream)
+            said = [*([words_of(found)] if found else []), *doubtful_features(opened.stream)]
     if classes is not None and len(classes) >= MANY_LABELS and classes.dtype.kind in "iuf":
         said.append(
             f"The target has {len(classes):,} whole numbers as labels. If they are quantities, use "

@@ -32,7 +32,7 @@ from skstream.streams._open import PARAMETERS_OF_READERS
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
 from skstream.utils._saved import RESULT_FILE, atomic_write
-from skstream.utils._tables import aligned, filled, listed
+from skstream.utils._tables import aligned, figure, filled, listed
 
 #: Files of the folder given as --save, besides RESULT_FILE.
 SCORES_FILE, CURVE_FILE = "scores.csv", "curve.csv"
@@ -86,6 +86,10 @@ _IN_OPTIONS: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"use np.inf \(or NaT\) for never": "leave them empty for never",
     r"a timedelta \(datetime.timedelta or numpy.timedelta64\)": "a duration such as 7D",
     r" \(timedelta\)": "",
+    r"(exclude names the column '[^']*,[^']*', .*?)( Did you mean .*?\?)? Columns:": (
+        r"\1 Repeat --exclude for each column. Columns:"
+    ),
+    r"roles=\{'arrival': '(.*?)'\}": r"--time \1",
     r"unit=timedelta\(hours=1\)": "--delay-unit 1h",
     # Keys of options={...}, parameters of which something is said, and those with a value or none.
     rf"()(?:options=)?\{{'{_NAME}': {_VALUE}\}}": lambda found: _as_option(*found.groups("")),
@@ -377,7 +381,7 @@ def _deviations(result: EvaluationResult) -> Iterator[str]:
         rows = []
         for name, by_metric in result.values.items():
             spread = [curve[-1].std(ddof=1) for curve in by_metric[forgetting].values()]
-            rows.append([name, *(f"{value:z.4f}" for value in spread), ""])
+            rows.append([name, *map(figure, spread), ""])
         of = f" ({forgetting})" if len(result.forgetting_names) > 1 else ""
         yield f"\nstandard deviations over {result.n_folds} folds{of}:"
         lines = aligned(["model", *result.metric_names, ""], rows)
@@ -411,13 +415,8 @@ def _alarms(result: EvaluationResult, detections: FoundByMonitor) -> Iterator[st
 
 
 def _compared(result: EvaluationResult, a: str, b: str) -> Any:
-    """Compare two models; errors of numbers, which have no bounds, as rows become many.
-
-    With delayed labels, the answers at arrival are compared, as in `answer`.
-    """
-    unbounded = result.n_folds == 1 and result.classes is None
-    options: Any = {"boundary": "asymptotic"} if unbounded else {}
-    return result.compare(a, b, bin=None if result.bins is None else result.bins[0], **options)
+    """Compare two models; with delayed labels by the answers at arrival, as in `answer`."""
+    return result.compare(a, b, bin=None if result.bins is None else result.bins[0])
 
 
 def _best(result: EvaluationResult, metric: str) -> str:

@@ -171,7 +171,7 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
         except (ValueError, TypeError) as error:
             if delays is None:
                 raise
-            words = f"--delay {delays} is no number and no duration, such as 7D; so it"
+            words = f"--delay {delays} is neither a number nor a duration, such as 7D; so it"
             raise ValueError(str(error).replace("label_time names", f"{words} names")) from error
         names = files.files
     whole: Stream = make_stream(options.generator) if files is None else files

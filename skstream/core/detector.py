@@ -348,12 +348,3 @@ _NO_UPDATE = ", which has no update method that reads a value"
 def fresh_detector(given: Any) -> DriftDetector:
     """Return a detector with the parameters of the one given, which has read nothing."""
     return clone(as_detector(given))
-
-
-def check_parameter(detector: DriftDetector, parameter: Any) -> None:
-    """Say which parameters a detector has, where it has no such one."""
-    names = sorted(detector.get_params())
-    if parameter not in names:
-        raise ValueError(
-            f"{type(detector).__name__} has no parameter {parameter!r}. It has {names}."
-        )

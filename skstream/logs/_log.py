@@ -31,6 +31,7 @@ from skstream.streams._files import FileStream
 from skstream.streams._open import open_files
 from skstream.utils._choices import check_choice, did_you_mean, names_as_text
 from skstream.utils._labels import (
+    NO_LABEL,
     LabelSpace,
     as_labels,
     classes_of_all,
@@ -39,10 +40,9 @@ from skstream.utils._labels import (
     is_missing,
     joined_classes,
     listed,
-    ordered_classes,
 )
 from skstream.utils._masked import unmasked
-from skstream.utils._rows import is_frame
+from skstream.utils._rows import check_same_order, is_frame
 from skstream.utils._tables import shown
 from skstream.utils._times import LARGEST_EXACT
 from skstream.utils._warnings import warn
@@ -448,6 +448,7 @@ def chunk_of(
     if hasattr(predictions, "columns"):  # a frame has a column for each model
         predictions = {name: predictions[name] for name in predictions.columns}
     labels, shares = _by_model(predictions, probabilities)
+    check_same_order({"y_true": y_true, **shares, **labels, **given})
     y = as_labels(y_true, "y_true")
     meta = as_meta({name: one for name, one in given.items() if one is not None}, len(y))
     made = {name: as_labels(one, f"predictions of {name!r}") for name, one in labels.items()}
@@ -541,7 +542,9 @@ def classes_in(chunk: LogChunk, given: Any) -> NDArray[Any]:
 def classes_of(given: Any, parts: Iterable[tuple[str, Any]], named: Iterable[Any]) -> NDArray[Any]:
     """Classes in the order given; else, sorted, all in columns of labels and in other names."""
     if given is not None:
-        return ordered_classes(given)
+        classes = find_classes(given, "classes")
+        codes = dict.fromkeys(LabelSpace(classes).encode(given).tolist())
+        return classes[[code for code in codes if code != NO_LABEL]]
     found: dict[str, NDArray[Any]] = {}
     for what, column in parts:
         distinct = distinct_labels(as_labels(column, what), what)

@@ -18,6 +18,7 @@ from skstream.evaluation import PrequentialEvaluator, RunOptions
 from skstream.metrics import Measure
 from skstream.pipeline._pipeline import continued, is_plain_pipeline
 from skstream.utils._labels import NO_LABEL, UNKNOWN, LabelSpace, as_labels, find_classes
+from skstream.utils._rows import check_same_order
 from skstream.utils._sklearn import (
     Interval,
     MetadataRequester,
@@ -99,6 +100,7 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **param
     3
     """
     check_consistent_length(X, y)
+    check_same_order({"X": X, "y": y, "groups": groups})
     if cv is None or isinstance(cv, numbers.Integral):
         raise ValueError(
             f"cv={cv!r} makes folds, and all but the last are trained on rows that come after "

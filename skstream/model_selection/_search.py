@@ -1,12 +1,10 @@
 """A search along a stream, and what it reports."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self, cast
-from warnings import catch_warnings
 
 import numpy as np
 from numpy.ma import MaskedArray
@@ -23,21 +21,18 @@ from skstream.base import (
     check_can_learn,
     check_classes,
     check_rows,
-    check_weight,
     forget,
     offered_if,
 )
-from skstream.baselines import MajorityClass, MeanRegressor, Persistent, PersistentRegressor
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, known_classes, refuse_unknown
 from skstream.core.evaluators.prequential import PrequentialEvaluator
-from skstream.core.evaluators.settings import RunOptions
 from skstream.core.result.result import EvaluationResult, assemble
 from skstream.core.rows.stream import as_drifts
 from skstream.core.run.checkpoint import save_checkpoint
-from skstream.core.run.tape import tape_of
 from skstream.forgetting import Cumulative
-from skstream.logs._slice_rows import N_BLOCKS, NO_BLOCK, Groups, Lines, standard_error
+from skstream.logs._slice_rows import N_BLOCKS, NO_BLOCK, Lines, standard_error
 from skstream.metrics import Measure
+from skstream.model_selection._search_guesses import beside_guesses, naive_scores
 from skstream.model_selection._search_plan import (
     Candidates,
     Plan,
@@ -52,10 +47,9 @@ from skstream.model_selection._search_plan import (
 )
 from skstream.model_selection._search_run import ALPHA, Interval, SearchRun, last_scores
 from skstream.stats._report import plural
-from skstream.streams import Drift, as_stream
+from skstream.streams import Drift
 from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable, content
-from skstream.utils._labels import LabelSpace
 from skstream.utils._tables import aligned
 from skstream.utils._validation import as_learner, tags_of
 from skstream.utils._warnings import warn
@@ -119,45 +113,6 @@ def jackknife(result: EvaluationResult, metric: str, measure: Measure) -> Interv
         f"about {100 * (1 - ALPHA):g} %, from leaving out each of {N_BLOCKS} blocks of rows; it "
         "is too narrow if rows depend on each other over more than a block",
     )
-
-
-def naive_scores(run: SearchRun) -> dict[str, float]:
-    """Return the scores of the naive guesses, which need no more than the labels on the tape."""
-    settings, metric, n_chosen = run.settings, run.rules.metric, 0
-    outcome = run.tuning_outcome()
-    if run.tuned is not None and run.rules.tuning is not None:
-        n_chosen, outcome = outcome.n_rows, run.outcome()
-    if outcome.labels is None:
-        raise AttributeError(
-            "The naive guesses are not scored, because no labels were kept: pass "
-            "run=RunOptions(keep_tape=True) to the evaluator."
-        )
-    end = n_chosen + run.n_honest if n_chosen else None
-    weight, time = (
-        None if column is None else column[:end]
-        for column in map(outcome.labels.get, ("weight", "time"))
-    )
-    evaluator = PrequentialEvaluator(
-        {metric: settings.metrics[metric]},
-        forgetting=settings.forgetting,
-        n_warmup=settings.n_warmup,
-        batch_size=settings.batch_size,
-        missing_labels="skip",
-        error_score=np.nan,
-        run=RunOptions(keep_tape=True),
-    )
-    guesses: dict[str, Any] = {"persistent": Persistent(), "majority": MajorityClass()}
-    if settings.classes is None:
-        guesses = {"persistent": PersistentRegressor(), "mean": MeanRegressor()}
-    y = LabelSpace(settings.classes).decode(outcome.labels["y"][:end])
-    rows = as_stream(np.zeros((len(y), 1)), y, sample_weight=weight, arrival=time)
-    with catch_warnings(action="ignore"):  # the search itself has warned
-        result = evaluator.evaluate(guesses, rows, classes=settings.classes)
-        if n_chosen:
-            groups = Groups([], (np.arange(len(y)) >= n_chosen).astype(np.intp), 0, False)
-            result = replace(result, tape=groups.tape(tape_of(result), 1))
-            result = result.rescore(evaluator.metrics, forgetting=settings.forgetting)
-    return {name: result.scores[name][metric] for name in guesses}
 
 
 #: Candidates in the printed table.
@@ -230,6 +185,9 @@ def table(search: "PrequentialSearch") -> str:
     best, metric = search.best_index_, rules.metric
     n_rows, score = run.tuning_outcome().n_rows, results["mean_test_score"][best]
     chosen = "so far" if run.tuned is None and rules.tuning else "it was chosen on these"
+    n_tied = int(np.sum(results["mean_test_score"] == score))
+    if n_tied > 1:
+        chosen += f"; {n_tied} have this score: {run.instead} decided"
     lines = [
         f"{type(search).__name__}: the best of {plural(search.n_candidates_, 'candidate')} is",
         f"  {results['candidate'][best]}",
@@ -245,7 +203,7 @@ def table(search: "PrequentialSearch") -> str:
             f"  ({search.honest_interval_method_})",
         ]
         score = search.honest_score_
-    lines += _beside_guesses(search, score)
+    lines += beside_guesses(run, score)
     if rules.tuning is None:
         lines.append("There is no honest score: all rows were used to choose (pass tuning=).")
     elif run.tuned is None:
@@ -260,23 +218,6 @@ def table(search: "PrequentialSearch") -> str:
         lines.append(f"All in one process: {why}")
     calls = "cv_results_, best_params_, predict(X), result_.plot(), partial_fit(X, y), save(path)"
     return "\n".join([*lines, "", f"Next: {calls}"])
-
-
-def _beside_guesses(search: "PrequentialSearch", score: float) -> list[str]:
-    """Say what the naive guesses score on the rows of a score, and whether it is no better."""
-    try:
-        guesses = search.naive_scores_
-    except AttributeError as error:
-        return [f"  ({error})"]
-    if np.isnan(list(guesses.values())).all():  # as all scores of no row
-        return []
-    sign = 1 if search.run_.rules.lower_is_better else -1
-    ranked = sorted(guesses, key=lambda name: np.nan_to_num(sign * guesses[name], nan=np.inf))
-    words = ", ".join(f"{name} {guesses[name]:.4f}" for name in ranked).replace("nan", "undefined")
-    lines = [f"  naive guesses on the same rows: {words}"]
-    if sign * guesses[ranked[0]] <= sign * score:
-        lines.append(f"  It is not better than the naive guess {ranked[0]}.")
-    return lines
 
 
 def _best_rows(search: "PrequentialSearch", results: dict[str, Any]) -> list[str]:
@@ -562,8 +503,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             evaluator = self._check()
         else:
             self._check_unchanged()
-        X, y = checked_rows(self, X, y, reset=first)
-        weight = check_weight(sample_weight, len(y))
+        X, y, weight = checked_rows(self, X, y, sample_weight, reset=first)
         if first:
             plan = self._plan(evaluator, classes, None, "classes")
             self._run = plan.new_run()(plan.models)

@@ -40,7 +40,8 @@ from skstream.metrics import Measure
 from skstream.model_selection._search_run import HonestLoss, Rules, SearchRun, all_failed
 from skstream.streams import Drift, Stream, as_stream, take_rows
 from skstream.utils._choices import is_integer, is_real, told_apart, written
-from skstream.utils._labels import LabelSpace, is_given
+from skstream.utils._labels import LabelSpace, is_given, refuse_single
+from skstream.utils._rows import check_same_order
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import as_learner, is_regressor, unfitted_copy
 from skstream.utils._warnings import warn
@@ -504,8 +505,7 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
         )
     if y is not None or hasattr(X, "shape"):
         refuse_chunks(X, "y")
-        X, y = checked_rows(search, X, y, reset=True)
-        weight = check_weight(sample_weight, len(y))
+        X, y, weight = checked_rows(search, X, y, sample_weight, reset=True)
         check_some_weight(weight)
         return as_stream(X, y, sample_weight=weight)
     stream = as_stream(X, sample_weight=sample_weight)
@@ -521,12 +521,18 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
     return stream
 
 
-def checked_rows(search: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+def checked_rows(
+    search: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
+) -> tuple[Any, Any, Any]:
     """Check rows as scikit-learn's estimators do; values may be missing."""
+    check_same_order({"X": X, "y": y, "sample_weight": sample_weight})
     X = check_rows(search, X, reset=reset, texts=True)
-    if y is not None and (given_evaluator(search).missing_labels == "skip" or _has_none(y)):
-        return X, y  # the run names the row, where that is an error
-    return X, (check_targets if is_regressor(search.estimator) else check_labels)(search, y)
+    if isinstance(y, str):
+        refuse_single(y, "y")
+    # Of a missing label the run names the row, where that is an error.
+    if y is None or not (given_evaluator(search).missing_labels == "skip" or _has_none(y)):
+        y = (check_targets if is_regressor(search.estimator) else check_labels)(search, y)
+    return X, y, check_weight(sample_weight, len(y))
 
 
 def _has_none(y: Any) -> bool:

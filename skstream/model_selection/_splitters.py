@@ -14,6 +14,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED
 
 from skstream.utils._choices import check_count, is_integer, is_real
+from skstream.utils._rows import check_same_order
 from skstream.utils._sklearn import n_rows_of
 from skstream.utils._times import (
     LARGEST_EXACT,
@@ -51,6 +52,7 @@ class Splitter(BaseEstimator, ABC):
 
     def _check_rows(self, X: Any, y: Any, groups: Any) -> None:
         check_consistent_length(X, y)
+        check_same_order({"X": X, "y": y})
         if groups is not None:
             warn(f"{type(self).__name__} does not use groups; leave them out.")
 
@@ -400,6 +402,7 @@ class WindowSplit(Splitter):
         label_times = _column(
             self.label_times if label_times is None else label_times, "label_times", X
         )
+        check_same_order({"X": X, "times": times, "label_times": label_times})
         n_rows = None if X is None else n_rows_of(X)
         if times is not None:
             axis = TimeAxis.of_times(times, n_rows)

@@ -15,6 +15,7 @@ from skstream.reports._report import with_own
 from skstream.stats._report import forgetting_words
 from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
+from skstream.utils._tables import figure
 
 #: How parts of names are written in text; any other part is written as it is.
 ABBREVIATIONS = {"auc": "AUC", "f1": "F1", "mae": "MAE", "mse": "MSE", "r2": "R²", "rmse": "RMSE"}
@@ -74,7 +75,7 @@ def wrap_name(name: str, longest: int = LONGEST_LINE) -> list[str]:
 def last_values(curves: Sequence[tuple[str, np.ndarray]]) -> str:
     """List the last value of every curve, for a repr."""
     return ", ".join(
-        f"{name}: {values[-1]:z.4f}" if len(values) else f"{name}: no value"
+        f"{name}: {figure(values[-1])}" if len(values) else f"{name}: no value"
         for name, values in curves
     )
 
@@ -190,8 +191,7 @@ def _range_without_outliers(values: Sequence[np.ndarray]) -> tuple[float, float]
 
 LARGEST_FONT, SMALLEST_FONT = 9.0, 4.5
 LINE_SPACING = 1.3  # height of a row of text by its font size
-SMALL_INCHES = 3.5  # width of axes
-MOST_LABEL_LINES = 3
+SMALL_INCHES = 4.5  # width of axes
 TITLE_FONTS = ("medium", "small", "x-small")
 CHARACTER_WIDTH = 0.55  # of a title by its font size
 MOST_WRITTEN_OUT = 1e6  # of times that are numbers
@@ -262,21 +262,18 @@ def _room_for_ticks(ax: Any, least: dict[Any, int]) -> int:
 
 
 def break_labels(ax: Any) -> None:
-    """Make labels that are longer than the sides of small axes smaller, or break them."""
+    """Make labels that are longer than the sides of axes smaller, and break them if they still are.
+
+    The labels keep their lines.
+    """
     box = ax.get_window_extent()
-    for axis, side in ((ax.xaxis, "width"), (ax.yaxis, "height")):
-        label, room = axis.label, getattr(box, side)
-        lines = label.get_text().split("\n")
-        for font in TITLE_FONTS:
-            if getattr(label.get_window_extent(), side) <= room:
-                break
-            label.set_fontsize(font)
-            share = room / getattr(label.get_window_extent(), side)
+    for label, side in ((ax.xaxis.label, "width"), (ax.yaxis.label, "height")):
+        room, lines = getattr(box, side), label.get_text().split("\n")
+        if getattr(label.get_window_extent(), side) > room:
+            label.set_fontsize(TITLE_FONTS[-1])
+            share = min(1.0, room / getattr(label.get_window_extent(), side))
             longest = max(8, int(share * max(map(len, lines))))
-            broken = "\n".join(textwrap.fill(line, longest) for line in lines)
-            is_few = font == "small" and broken.count("\n") < MOST_LABEL_LINES
-            if share < 1.0 and (is_few or font == TITLE_FONTS[-1]):
-                label.set_text(broken)
+            label.set_text("\n".join(textwrap.fill(line, longest) for line in lines))
 
 
 def places_along(checkpoints: np.ndarray, times: np.ndarray | None) -> np.ndarray:

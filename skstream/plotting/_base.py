@@ -282,7 +282,10 @@ def _fitting(
         legend = make(**texts)
         if side_by_side:
             n_columns = max(1, int(axes.width / legend.get_window_extent().width))
-            legend = make(**texts, ncols=n_columns)
+            for n in (n_columns + 1, n_columns):  # one may be narrower than the others
+                legend = make(**texts, ncols=n)
+                if legend.get_window_extent().width <= axes.width:
+                    break
         box = legend.get_window_extent()
         height = box.height / axes.height + 2 * OVER_EDGE
         if side_by_side:  # with the distance from the edge

@@ -424,9 +424,7 @@ class TestbedDisplay(BaseDisplay):
                 else:
                     ax.autoscale_view()
                 ax.set_aspect("equal", adjustable="box" if in_frames else "datalim")
-            words = (
-                "Components at some rows (numbers); the stronger the colour, the higher the prior"
-            )
+            words = "Components at rows (numbers); the stronger the colour, the higher the prior"
             give_title(ax, f"row {row:,.0f}" if in_frames else words)
         classes = {
             f"class {label}": patch_key(color=mixture.color_of(label), alpha=0.6)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from skstream.pipeline._values_by_version import Value, VersionedArray
 from skstream.streams._values import is_missing
-from skstream.utils._running_sums import sorted_stably
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -312,3 +311,14 @@ def _capacity(n_keys: int) -> int:
 
 def _no_rows(n_columns: int, depth: int, n_keys: int) -> Floats:
     return np.full((n_keys, n_columns, depth), np.nan)
+
+
+def sorted_stably(keys: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], ...]:
+    """Return integers sorted, and the position that each had; equal ones stay in their order.
+
+    Keys and positions packed into one number are sorted faster than by a stable argsort.
+    """
+    bits = max(len(keys).bit_length(), 1)
+    packed = (keys.astype(np.int64) << bits) | np.arange(len(keys))
+    packed.sort()
+    return packed >> bits, packed & ((1 << bits) - 1)

@@ -24,8 +24,9 @@ from skstream.preprocessing._categories import (
     MixedTypes,
     encode_all,
 )
+from skstream.preprocessing._history import sorted_stably
 from skstream.streams._values import Factorized, first_of_no_number
-from skstream.utils._running_sums import Floats, Integers, running_sums, sorted_stably
+from skstream.utils._running_sums import Floats, Integers, running_sums
 from skstream.utils._sklearn import (
     Interval,
     StrOptions,

@@ -19,7 +19,7 @@ from skstream.reports._report import (
 )
 from skstream.reports._row_tests import row_loss
 from skstream.stats._checks import check_alpha
-from skstream.utils._tables import listed
+from skstream.utils._tables import figure, listed
 
 #: What the tables call a naive baseline.
 NAIVE = "naive guess"
@@ -253,7 +253,7 @@ class _Standing:
             return []
         result, best = self.result, self.best
         zeros = [
-            f"{name} (here {result.scores[best][name]:z.4f})"
+            f"{name} (here {figure(result.scores[best][name])})"
             for name in result.metric_names
             if result.measures[name].baseline_is_zero
         ]
@@ -267,11 +267,11 @@ class _Standing:
         return f"{name} (a {NAIVE})" if name in self.naive else name
 
     def _shown(self, name: str) -> str:
-        return f"{self.scores[name]:z.4f}"
+        return figure(self.scores[name])
 
     def _gap(self, name: str) -> str:
         gap = abs(self.scores[self.best] - self.scores[name])
-        return f"{gap:z.4f}" if gap >= 5e-5 else "less than 0.0001"
+        return figure(gap) if gap >= 5e-5 else "less than 0.0001"
 
 
 def _tested(result: EvaluationResult, ranked: Sequence[str], alpha: float) -> _Tested:
@@ -308,8 +308,6 @@ def _tested_over_rows(result: EvaluationResult, ranked: Sequence[str], alpha: fl
     # Also pairs with models that failed or ended early: the best was chosen among them, too.
     tested = _Tested(n_pairs=comb(len(result.model_names), 2), qualifier=_qualifier(result))
     options: dict[str, Any] = {"alpha": alpha / tested.n_pairs}
-    if result.classes is None:
-        options["boundary"] = "asymptotic"  # errors of numbers have no bounds
     subjects: dict[str, str] = {}
     for name in others:
         try:
@@ -323,7 +321,7 @@ def _tested_over_rows(result: EvaluationResult, ranked: Sequence[str], alpha: fl
         tested.statements.append(" ".join(said))
         subjects.setdefault(found.subject, promise)
     tested.basis = "; ".join(subjects)
-    if "boundary" in options:
+    if result.classes is None:  # errors of numbers have no bounds
         tested.basis += " (valid for many rows)"
     tested.statements += list(dict.fromkeys(subjects.values()))
     if subjects and tested.n_pairs > 1:

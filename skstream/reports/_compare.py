@@ -82,7 +82,10 @@ def compare(
         )
     if test == "auto":
         test = "wilcoxon" if result.n_folds > 1 and fold is None else "anytime"
-    check_choice(test, "test", ["auto", *FOLD_TESTS, *ROW_TESTS])
+    tests = ["auto", *FOLD_TESTS, *ROW_TESTS]
+    if test in result.metric_names and test not in tests:
+        raise TypeError(f"{test!r} is a measure, not a test: pass metric={test!r}.")
+    check_choice(test, "test", tests)
     check_at(at)
     check_options(f"The test {test!r}", _ROW_FUNCTIONS.get(test) or (FOLD_TESTS[test],), options)
     _check_since(result, test, since, at)

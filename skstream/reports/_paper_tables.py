@@ -21,6 +21,7 @@ from skstream.reports._report import (
 )
 from skstream.stats._report import plural
 from skstream.utils._choices import check_count
+from skstream.utils._tables import figure
 
 #: What stands in place of a score that is undefined.
 UNDEFINED = "–"
@@ -85,7 +86,7 @@ def score_rows(result: EvaluationResult, digits: int = 4) -> dict[str, list[Cell
 
 
 def _written(score: float, digits: int) -> str:
-    return UNDEFINED if np.isnan(score) else f"{score:z.{digits}f}"
+    return UNDEFINED if np.isnan(score) else figure(score, digits)
 
 
 def _deviation(result: EvaluationResult, name: str, metric: str, digits: int) -> str:

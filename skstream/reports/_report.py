@@ -12,7 +12,7 @@ from skstream.core.run.tape import Tape
 from skstream.forgetting import Cumulative
 from skstream.stats._report import forgetting_words, over_rows, plural
 from skstream.utils._labels import is_given
-from skstream.utils._tables import aligned, filled, listed
+from skstream.utils._tables import aligned, figure, filled, listed
 
 
 def of_each_stream(
@@ -223,7 +223,7 @@ def one_line(result: EvaluationResult) -> str:
     """Answer first: the first measure of every model, then the next calls."""
     metric = result.metric_names[0]
     answers = ", ".join(
-        f"{name}: {metric} {one[metric]:z.4f}" for name, one in result.scores.items()
+        f"{name}: {metric} {figure(one[metric])}" for name, one in result.scores.items()
     )
     scored = scored_with(result, result.forgetting_names[0])
     unusual = as_passed(unusual_parameters(result))
@@ -365,7 +365,7 @@ def table_cells(result: EvaluationResult) -> tuple[list[str], list[list[str]]]:
         rows.append(
             [
                 name,
-                *(f"{value:z.4f}" for value in values.values()),
+                *map(figure, values.values()),
                 *([f"{result.n_unanswered.get(name, 0):,}"] if counted else []),
                 *(_refits(cost) if refitted else []),
                 *(["" if cost is None else f"{cost.seconds:.2f}"] if has_run else []),

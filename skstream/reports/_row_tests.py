@@ -297,16 +297,16 @@ def test_of_rows(
 
 
 def _choose_bounds(loss: RowLoss, options: dict[str, Any]) -> None:
-    """Take the bounds of the loss where the user gave none; an error where there are none."""
+    """Take the bounds of the loss where the user gave none, or else the asymptotic boundary."""
     if loss.kind == "zero_one" or options.get("boundary") == "asymptotic":
         return
     if loss.bounds is not None and options.get("bounds") is None:
         options["bounds"] = loss.bounds
-    if "bounds" not in options:
+    if "bounds" not in options and options.setdefault("boundary", "asymptotic") != "asymptotic":
         raise ValueError(
-            f"The anytime comparison of regressors by the {loss.kind} error {BOUNDS_NEEDED}. "
-            "Without such bounds pass boundary='asymptotic', which is valid for many rows if no "
-            "rare errors dominate the mean; or use 'q', which is descriptive, or compare folds."
+            f"The boundary {options['boundary']!r} of the {loss.kind} errors of regressors "
+            f"{BOUNDS_NEEDED}. Without boundary= it is 'asymptotic', which needs no bounds and is "
+            "valid for many rows if no rare errors dominate the mean."
         )
 
 

@@ -25,6 +25,8 @@ _WRITTEN = (
     "a format of strptime, such as '%d/%m/%Y %H:%M' or '%m/%d/%Y %I:%M %p', or the unit of numbers "
     "since 1970 in UTC: 's', 'ms', 'us' or 'ns'"
 )
+_USUAL_DATES = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%Y/%m/%d")
+_USUAL_TIMES = ("", " %H:%M", " %H:%M:%S")
 _PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NULL = -1
@@ -233,6 +235,19 @@ def time_formats(given: Any, columns: Iterable[str]) -> dict[str, str]:
     if given and not formats:  # no column is named as a time
         raise ValueError(f"Name the column of these times: time_format={{'COLUMN': {given!r}}}.")
     return formats
+
+
+def words_of_dates(name: str, texts: Iterable[Any]) -> str:
+    """Say that all texts of a column are dates in a usual format, and how to read it, if so."""
+    for written in (f"{date}{time}" for date in _USUAL_DATES for time in _USUAL_TIMES):
+        with suppress(ValueError, TypeError):
+            if all(datetime.strptime(text, written) for text in texts):
+                return (
+                    f"Column {name!r} has dates as texts. Read them with "
+                    f"options={{'time_format': {{{name!r}: {written!r}}}}}. If rows arrived then, "
+                    f"add roles={{'arrival': {name!r}}}. Or leave it out with exclude=[{name!r}]."
+                )
+    return ""
 
 
 def warn_of_unit(times: Any, written: str, name: str) -> None:

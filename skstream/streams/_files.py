@@ -87,12 +87,12 @@ class FileStream(Stream):
 
     def _broken(self, file: str, row: int, error: Exception) -> StreamError:
         """Return the error of a file that cannot be read beyond a row."""
-        return StreamError(
-            f"{file} cannot be read after its first {row - self._first_rows[file]:,} rows (row "
-            f"{row} of the stream): {error}",
-            row,
-            file,
+        n = row - self._first_rows[file]
+        after = f" after its first {n:,} rows (row {row} of the stream)" if n else ""
+        said = (
+            str(error) if str(error).startswith(file) else f"{file} cannot be read{after}: {error}"
         )
+        return StreamError(said, row, file)
 
 
 def checked_keys(given: Any, parameter: str, known: Iterable[str]) -> dict[str, Any]:

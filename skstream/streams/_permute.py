@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from skstream.core.rows.chunk import check_lengths
-from skstream.utils._labels import LabelSpace, as_labels, find_classes
-from skstream.utils._rows import as_rows, copy_rows
+from skstream.core.rows.chunk import Chunk
+from skstream.utils._labels import LabelSpace, find_classes
+from skstream.utils._rows import copy_rows
 
 
 def shuffle_rows(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
@@ -46,8 +46,7 @@ def shuffle_rows(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDAr
     >>> X.ravel().tolist(), y.tolist()
     ([3, 2, 1], ['c', 'b', 'a'])
     """
-    rows, labels = as_rows(X), as_labels(y)
-    check_lengths(rows, labels)
+    rows, labels, _ = Chunk.of(X, y)
     order = check_random_state(random_state).permutation(len(labels))
     return copy_rows(rows, order), labels[order]
 
@@ -87,8 +86,7 @@ def shuffle_within_class(X: Any, y: Any, *, random_state: Any = None) -> tuple[A
     >>> X.ravel().tolist(), y.tolist()
     ([4, 2, 3, 1], ['a', 'b', 'a', 'a'])
     """
-    rows, labels = as_rows(X), as_labels(y)
-    check_lengths(rows, labels)
+    rows, labels, _ = Chunk.of(X, y)
     codes = LabelSpace(find_classes(labels)).encode(labels)
     rng = check_random_state(random_state)
     order = np.empty(len(labels), dtype=np.intp)

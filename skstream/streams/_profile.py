@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.rows.stream import Stream, refuse_endless
+from skstream.streams._columns import words_of_dates
 from skstream.utils._choices import check_count
 from skstream.utils._labels import LabelSpace, as_labels, distinct_labels
 from skstream.utils._rows import is_frame
@@ -451,6 +452,9 @@ def doubtful_features(stream: Stream) -> Iterator[str]:
     for name in columns:
         if kinds[name] == "number" and (np.diff(columns[name]) == 1).all():
             yield f"{name!r} counts the rows. Leave it out with exclude={[name]}."
+    for name, texts in getattr(stream.source_streams()[0], "categories", {}).items():
+        if texts and (words := words_of_dates(name, texts)):
+            yield words
     times = {name: columns[name] for name in columns if kinds[name] == "time"}
     arrival, of_rows = meta.get("arrival"), "their arrival"
     if arrival is not None:

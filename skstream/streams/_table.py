@@ -35,6 +35,7 @@ from skstream.streams._columns import (
     time_formats,
     values_of,
     warn_of_unit,
+    words_of_dates,
     written_times,
 )
 from skstream.streams._files import FileStream, Paths, checked_keys
@@ -424,13 +425,14 @@ class TableStream(FileStream):
         too_many = len(values) > most and (chosen or not free)
         if not free and (complete or too_many):
             self._refuse_numbers(name, values)
+        if too_many and (words := words_of_dates(name, values)):
+            raise ValueError(words)
         if too_many:
             raise ValueError(
                 f"Column {name!r} has more than {most:,} different texts, so it looks like free "
                 "text, an identifier, or dates not written as 2020-01-31; codes for them would "
                 f"mean nothing to a model. Leave it out with exclude=[{name!r}], or raise "
-                f"max_categories=. Dates need options={{'time_format': {{{name!r}: '%d/%m/%Y'}}}}, "
-                f"or as they are written. Text for a HashingVectorizer is read with text={name!r}."
+                f"max_categories=. Text for a HashingVectorizer is read with text={name!r}."
             )
 
     def _refuse_numbers(self, name: str, values: Collection[Any]) -> None:
@@ -487,10 +489,11 @@ class TableStream(FileStream):
             for name in wanted:
                 if name not in names:
                     meant = did_you_mean(name, names) if len(names) > 1 else ""
+                    sign = next((one for one in ";\t|" if one in names[0]), ";")
                     raise ValueError(
                         f"{parameter} names the column {name!r}, which is not in {self.files[0]}."
                         f"{meant} Columns: {shown(list(map(repr, names)))}."
-                        f"{'' if meant else self._about_names}"
+                        f"{'' if meant else self._about_names.replace(repr(';'), repr(sign))}"
                     )
                 ways = [f"{way}=" for way, listed in read.items() if name in listed]
                 if len(ways) > 1:

@@ -15,13 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
-from skstream.core.detector import (
-    DriftDetector,
-    as_detector,
-    as_values,
-    check_parameter,
-    refuse_where,
-)
+from skstream.core.detector import DriftDetector, as_detector, as_values, refuse_where
 from skstream.drift._score import (
     LEVEL,
     DetectionResult,
@@ -568,7 +562,7 @@ def _candidates(detectors: Any) -> list[_Candidate]:
                 f"detectors[{name!r}] must be a detector, or a tuple (detector, parameter, "
                 f"values) with at least one value. Got {given!r} instead."
             )
-        check_parameter(detector, parameter)
+        _check_parameter(detector, parameter)
         plain = [one.item() if isinstance(one, np.generic) else one for one in listed]
         twice = [one for place, one in enumerate(plain) if one in plain[:place]]
         if twice:
@@ -811,8 +805,17 @@ def calibrate(
     return found
 
 
+def _check_parameter(detector: DriftDetector, parameter: Any) -> None:
+    """Say which parameters a detector has, where it has no such one."""
+    names = sorted(detector.get_params())
+    if parameter not in names:
+        raise ValueError(
+            f"{type(detector).__name__} has no parameter {parameter!r}. It has {names}."
+        )
+
+
 def _check(detector: DriftDetector, parameter: str, run_length: Any, bounds: Any) -> None:
-    check_parameter(detector, parameter)
+    _check_parameter(detector, parameter)
     if not is_real(run_length) or not 1 <= run_length < np.inf:
         raise ValueError(f"run_length must be a number of at least 1. Got {run_length!r} instead.")
     pair = tuple(bounds) if np.iterable(bounds) else ()

@@ -42,15 +42,6 @@ def check_share(value: Any, name: str) -> float:
     return float(value)
 
 
-def check_numbers(values: Any, name: str) -> tuple[float, ...]:
-    """Return at least one finite number, or raise an error."""
-    given = tuple(values) if np.ndim(values) == 1 else ()
-    numbers = tuple(float(value) for value in given) if all(map(is_real, given)) else ()
-    if not numbers or not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be a sequence of finite numbers. Got {values!r} instead.")
-    return numbers
-
-
 def check_number(value: Any, name: str, *, least: float = 0, above: float = -float("inf")) -> float:
     """Return a finite number of at least one number, and above another, or raise an error."""
     if not is_real(value) or not np.isfinite(value) or value < least or value <= above:

@@ -82,9 +82,10 @@ def refuse_single(values: Any, name: str) -> None:
         If `values` is a text, bytes, None or another object that cannot be iterated.
     """
     if isinstance(values, (str, bytes, bytearray)):
+        both = f", and X without it; as_stream(frame, target={values!r}) makes both"
         raise TypeError(
             f"{name} is the text {values!r}, but one value per row is needed. For a single row, "
-            f"pass [{values!r}]."
+            f"pass [{values!r}]; for a column, frame[{values!r}]{both if name == 'y' else ''}."
         )
     if values is None:
         raise TypeError(f"{name} is None, but one value per row is needed.")
@@ -471,36 +472,6 @@ def lags_after(
     missing = np.full(n_lags - len(history), -1, dtype=np.int64)
     timeline = np.concatenate([missing, history[::-1], codes])
     return sliding_window_view(timeline, n_lags)[:, ::-1]
-
-
-def lags_before(
-    history: NDArray[np.int64], codes: NDArray[np.int64], n_lags: int
-) -> NDArray[np.int64]:
-    """Codes of the newest labels before each of some labels; those that are no class are left out.
-
-    Parameters
-    ----------
-    history : ndarray of shape (at most n_lags,), dtype int64
-        Codes known before, newest first.
-    codes : ndarray of shape (n_labels,), dtype int64
-        Codes in their order, negative where a label is none of the classes.
-    n_lags : int
-        Number of labels remembered.
-
-    Returns
-    -------
-    ndarray of shape (n_labels, n_lags), dtype int64
-        As `lags_after` has them.
-    """
-    known = codes >= 0
-    return lags_after(history, codes[known], n_lags)[np.cumsum(known) - known]
-
-
-def ordered_classes(given: Any) -> NDArray[Any]:
-    """Distinct labels in the order given, in which probabilities by position are."""
-    classes = find_classes(given, "classes")
-    codes = dict.fromkeys(LabelSpace(classes).encode(given).tolist())
-    return classes[[code for code in codes if code != NO_LABEL]]
 
 
 def listed(names: list[Any]) -> str:

@@ -1,6 +1,7 @@
 """Containers of rows: arrays, CSR matrices, pandas and polars frames."""
 
 import reprlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -99,6 +100,27 @@ def _frame_of_arrow(X: Any) -> Any:
         if whole and name in frame and frame[name].abs().max() >= LARGEST_EXACT:
             frame[name] = column.to_pandas(integer_object_nulls=True)
     return frame
+
+
+def check_same_order(given: Mapping[str, Any], where: str = "") -> None:
+    """Raise an error if pandas objects of the same rows have the same index in different orders.
+
+    Rows are matched by position. Indexes of other values may do so, such as that of a column which
+    was made anew.
+    """
+    indexes = [(name, one.index) for name, one in given.items() if hasattr(one, "iloc")]
+    for name, index in indexes[1:]:
+        first, expected = indexes[0]
+        if index.equals(expected) or not index.isin(expected).all():
+            continue
+        if Counter(index) == Counter(expected):
+            at = int((index != expected).argmax())
+            loc = f"{name}.loc[{first}.index]" if expected.is_unique else "both sorted in one way"
+            raise ValueError(
+                f"{name}{where} has the index of {first} in another order (position {at}: "
+                f"{index[at]}, and {expected[at]} in {first}), but rows are matched by position. "
+                f"Pass {loc}; or, if the positions match, {name}.to_numpy()."
+            )
 
 
 def check_no_name_twice(names: list[Any], where: str) -> None:

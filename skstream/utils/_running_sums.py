@@ -229,14 +229,3 @@ def _suffix_sums(segments: Floats) -> Floats:
     sums = np.zeros_like(segments)
     sums[:, :-1] = np.cumsum(segments[:, :0:-1], axis=1)[:, ::-1]
     return sums
-
-
-def sorted_stably(keys: Integers) -> tuple[Integers, Integers]:
-    """Return integers sorted, and the position that each had; equal ones stay in their order.
-
-    Keys and positions packed into one number are sorted faster than by a stable argsort.
-    """
-    bits = max(len(keys).bit_length(), 1)
-    packed = (keys.astype(np.int64) << bits) | np.arange(len(keys))
-    packed.sort()
-    return packed >> bits, packed & ((1 << bits) - 1)

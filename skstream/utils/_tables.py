@@ -1,5 +1,6 @@
 """Tables and lists of names as text, no wider than the terminal."""
 
+import math
 import os
 import shutil
 import sys
@@ -28,6 +29,13 @@ def filled(text: str, default: int | None = None, indent: str = "") -> str:
         max(width, 20), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
     return "\n".join(wrap.fill(line) if len(line) > width else line for line in text.split("\n"))
+
+
+def figure(value: float, digits: int = 4) -> str:
+    """Write a score: a zero has no sign, and numbers of many figures an exponent."""
+    if 1e7 <= abs(value) < math.inf:
+        return f"{value:.3e}"
+    return f"{value:z.{digits}f}"
 
 
 def aligned(header: list[str], rows: list[list[str]], less_needed: Sequence[str] = ()) -> list[str]:

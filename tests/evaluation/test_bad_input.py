@@ -359,3 +359,20 @@ def test_parameters_of_other_libraries_lead_to_ours(kind, given, words):
 def test_a_parameter_of_another_evaluator_names_it(kind, given, owner):
     with pytest.raises(TypeError, match=rf"has no parameter .*\. {owner} has it\.$"):
         kind(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ({"label_time": [1, 2]}, r"Pass it to evaluate of a DelayedEvaluator\."),
+        ({"delay": "3D"}, r"DelayedEvaluator has it\."),
+        ({"target": "y"}, r"Pass streams\.as_stream\(frame, target='y'\) as the stream"),
+        ({"sampleweight": [1, 2]}, r"Did you mean 'sample_weight'\?"),
+        ({"forgetting": "adwin"}, r"\w+Evaluator has it\."),
+    ],
+)
+def test_an_argument_of_another_call_names_it(given, advice):
+    (name,) = given
+    for kind in (sk.KFoldEvaluator, sk.PrequentialEvaluator):
+        with pytest.raises(TypeError, match=f"^evaluate has no parameter '{name}'. {advice}"):
+            kind("accuracy").evaluate(sk.MajorityClass(), [[0.0], [1.0]], [0, 1], **given)

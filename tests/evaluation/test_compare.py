@@ -248,8 +248,14 @@ def test_tests_over_rows_take_the_loss_of_the_measure():
     np.testing.assert_array_equal(given.values, q_statistic(*errors).values)
     with pytest.raises(ValueError, match=r"'q' compares the absolute error.*'r2' is not"):
         result.compare("last", "mean", test="q", metric="r2")
-    with pytest.raises(ValueError, match=r"by the absolute error needs bounds=.*Only you can know"):
-        result.compare("last", "mean", metric="mae")
+    found = result.compare("last", "mean", metric="mae")
+    assert found.boundary == "asymptotic" and "asymptotic" in str(found)
+    assert str(found) == str(result.compare("last", "mean", metric="mae", boundary="asymptotic"))
+    assert result.compare("last", "mean", bounds=(0, 9e9)).boundary == "mixture"
+    with pytest.raises(ValueError, match=r"'mixture' of the absolute .* needs bounds=.*Only you"):
+        result.compare("last", "mean", metric="mae", boundary="mixture")
+    with pytest.raises(TypeError, match="'mae' is a measure, not a test: pass metric='mae'"):
+        result.compare("last", "mean", "mae")
     with pytest.raises(ValueError, match="McNemar's test compares classifiers"):
         result.compare("last", "mean", test="mcnemar")
     only_r2 = one_run_of_regressors("r2").compare("last", "mean", test="q")

@@ -10,6 +10,7 @@ from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
 from skstream.core.evaluators.delayed_times import shown_duration
+from skstream.streams import as_stream, with_delay
 from skstream.utils._times import time_column
 
 HOUR = np.timedelta64(1, "h")
@@ -56,6 +57,24 @@ def test_mixed_kinds_of_times_are_refused(delay, times, message):
         evaluate(
             sk.DelayedEvaluator("accuracy", delay=delay, polling=sk.Polling(n_bins=2)), **times
         )
+
+
+@pytest.mark.parametrize(("hours", "delay"), [(3, "3h"), (1, "1h"), (1, "3h")])
+def test_a_text_of_a_delay_is_a_duration_unless_a_column_has_its_name(hours, delay, pd):
+    rows = X if f"{hours}h" == delay else pd.DataFrame({delay: [hours * HOUR] * 20})
+    evaluator = sk.DelayedEvaluator("accuracy", delay=delay, polling=sk.Polling(n_bins=2))
+    assert f" {hours}:00:00" in evaluate(evaluator, rows, arrival=ARRIVAL).waits.delays_as_text()
+    (late,) = with_delay(as_stream(rows, Y, arrival=ARRIVAL), delay)
+    assert (late.meta["label_time"] == ARRIVAL + hours * HOUR).all()
+
+
+def test_a_text_that_is_no_delay_of_these_rows_is_refused():
+    with pytest.raises(ValueError, match=r"delay is a duration .* arrival was not given"):
+        evaluate(sk.DelayedEvaluator(delay="3h"))
+    with pytest.raises(ValueError, match="neither a duration, such as '3D', nor a column of"):
+        evaluate(sk.DelayedEvaluator(delay="3 moons"))
+    with pytest.raises(ValueError, match="neither a duration, such as '3D', nor a feature of"):
+        list(with_delay(as_stream(X, Y), "3 moons"))
 
 
 def test_delay_and_label_times_are_not_combined():

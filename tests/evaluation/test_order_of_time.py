@@ -2,6 +2,7 @@
 
 import warnings
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.model_selection import TimeSeriesSplit
 
 import skstream as sk
 from skstream.core.evaluators.evaluator import StreamEvaluator
-from skstream.streams import as_stream, take_rows, with_delay
+from skstream.streams import as_stream, shuffle_rows, take_rows, with_delay
 from tests._examples import examples
 
 N = 40
@@ -268,3 +270,72 @@ def test_dates_without_a_time_and_the_index_of_labels_say_the_order(pd: Any) -> 
         evaluated(
             sk.PrequentialEvaluator, plain.assign(when=["2024-01-02", *["none"] * (N - 1)]), Y
         )
+
+
+def indexed(values: Any, frame: Any) -> Any:
+    return pytest.importorskip("pandas").Series(values, index=frame.index)
+
+
+def asked(frame: Any, y: Any, t: Any = None) -> None:
+    run = sk.DelayedEvaluator("accuracy").start(sk.MajorityClass(), classes=[0, 1])
+    run.ask(frame, range(N), t)
+    run.label(indexed(range(N), frame), y)
+
+
+def held_out(frame: Any, y: Any) -> None:
+    evaluator = sk.HoldoutEvaluator("accuracy", holdout=(frame, y), every=9)
+    evaluator.evaluate(sk.MajorityClass(), frame.copy(), Y)
+
+
+def late(frame: Any, y: Any, delay: Any = None, label_time: Any = None) -> None:
+    delay = 3 if label_time is delay else delay
+    evaluator = sk.DelayedEvaluator("accuracy", delay=delay)
+    evaluator.evaluate(sk.MajorityClass(), frame, y, label_time=label_time)
+
+
+def searched(frame: Any, y: Any, **weight: Any) -> None:
+    sk.PrequentialSearch(sk.MajorityWindow(), {"window_size": [3, 5]}).fit(frame, y, **weight)
+
+
+def logged(frame: Any, y: Any, **meta: Any) -> None:
+    sk.score_predictions(indexed(Y, frame), y, **meta)
+
+
+def split(frame: Any, y: Any, **times: Any) -> None:
+    sk.model_selection.SlidingWindowSplit(9, n_splits=2).split(frame, y, **times)
+
+
+#: Doors for rows and labels, and what else of pandas they take.
+DOORS: dict[Any, tuple[str, ...]] = {
+    **{partial(evaluated, kind): ("sample_weight", "arrival") for kind in EVALUATORS},
+    held_out: (),
+    late: ("delay", "label_time"),
+    lambda frame, y: list(as_stream([(frame, y)])): (),
+    live_run: (),
+    live_search: (),
+    asked: ("t",),
+    searched: ("sample_weight",),
+    shuffle_rows: (),
+    logged: ("sample_weight", "arrival"),
+    split: ("times",),
+    lambda frame, y: sk.model_selection.check_time_order(TimeSeriesSplit(3), frame, y): (),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_the_same_index_in_another_order_is_refused(door: Any, pd: Any) -> None:
+    frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(N) + 7)
+    y, numbers = indexed(Y, frame), indexed(np.arange(N) + 1.0, frame)
+    door(frame, y.reset_index(drop=True))  # an index made anew says nothing
+    with pytest.raises(ValueError, match=r"order \(position 0: 46, and 7 in .*, but rows are mat"):
+        door(frame, y[::-1])
+    for other in DOORS[door]:
+        door(frame, y, **{other: numbers})
+        with pytest.raises(ValueError, match=rf"^{other} has .* Pass {other}.loc\[.*.index\]; or"):
+            door(frame, y, **{other: numbers[::-1]})
+
+
+def test_a_repeated_index_can_only_be_sorted(pd: Any) -> None:
+    frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(N) // 2)
+    with pytest.raises(ValueError, match=r"y has the index of X .* both sorted in one way; or"):
+        evaluated(sk.PrequentialEvaluator, frame, indexed(Y, frame)[::-1])

@@ -207,16 +207,20 @@ def test_a_comparison_in_a_notebook_is_the_statement_with_its_answer_in_bold():
     assert shown.startswith("<p><b>") and "&lt;last&gt;" in shown.partition("</b>")[0]
 
 
-def test_a_zero_has_no_sign(tmp_path):
+@pytest.mark.parametrize(
+    ("value", "written"), [(-1e-6, "0.0000"), (-6.7489e30, "-6.749e+30"), (9e6, "9000000.0000")]
+)
+def test_a_zero_has_no_sign_and_a_long_number_an_exponent(value, written, tmp_path):
     result = sk.KFoldEvaluator("kappa", n_folds=2, random_state=0).evaluate(
         {"a": sk.Persistent(), "b": sk.MajorityClass()}, make_demo_stream(200)
     )
     values = {
-        model: {"cumulative": {"kappa": np.full_like(of["cumulative"]["kappa"], -1e-6)}}
+        model: {"cumulative": {"kappa": np.full_like(of["cumulative"]["kappa"], value)}}
         for model, of in result.values.items()
     }
     result = dataclasses.replace(result, values=values)
     texts = [str(result), repr(result), result._repr_html_(), result.to_markdown()]
     texts += [result.to_latex(), result.report(tmp_path / "page.html").read_text()]
     texts.append(result.plot()._summary())
-    assert "0.0000" in texts[0] and not any(re.search("-0\\.0+(?!\\d)", one) for one in texts)
+    for text in texts[:4] + texts[5:]:
+        assert written in text and not re.search("-0\\.0+(?!\\d)", text)

@@ -9,9 +9,10 @@ from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
 from skstream.drift import RandomAlarm
-from skstream.plotting import PrequentialDisplay, ReliabilityDisplay, TestbedDisplay
+from skstream.plotting import ReliabilityDisplay, TestbedDisplay
 from skstream.plotting._axes import model_styles, wrap_name
 from skstream.streams import load_testbed, make_demo_stream
+from tests.plotting.test_measure_displays import display
 
 matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -108,13 +109,7 @@ def test_the_size_is_that_of_the_settings_and_ticks_fit_after_a_change() -> None
         three = sk.plotting.ComparisonDisplay.from_evaluation(result, "last", "major")
         assert three.figure_.get_size_inches()[0] == 5.0
     assert result.plot().figure_.get_size_inches().tolist() == [8.0, 4.5]
-    far = PrequentialDisplay(
-        checkpoints=np.linspace(0, 3_000_000, 9),
-        curves={"a": np.full((9, 1), 0.5)},
-        metric="accuracy",
-        forgetting="cumulative",
-    )
-    drawn = far.plot()
+    drawn = display({"a": np.full((9, 1), 0.5)}, checkpoints=np.linspace(0, 3e6, 9)).plot()
     drawn.figure_.set_size_inches(4.0, 3.0)
     drawn.figure_.canvas.draw()
     assert not overlap(drawn.ax_.get_xticklabels())
@@ -191,39 +186,23 @@ def test_few_first_rows_do_not_set_the_limits_and_a_late_spike_does(mechanism: s
     for place, is_seen in ((0, False), (1, True), (19, True)):
         curve = np.full((20, 1), 0.3)
         curve[place] = 0.9
-        display = PrequentialDisplay(
-            checkpoints=rows,
-            times=times,
-            curves={"a": curve},
-            metric="error",
-            forgetting=mechanism,
-        )
-        assert (display.plot().ax_.get_ylim()[1] > 0.9) == is_seen
-        assert display.lines_["a"].get_ydata()[place] == 0.9
+        about = {"checkpoints": rows, "times": times, "forgetting": mechanism}
+        drawn = display({"a": curve}, "error", **about).plot()
+        assert (drawn.ax_.get_ylim()[1] > 0.9) == is_seen
+        assert drawn.lines_["a"].get_ydata()[place] == 0.9
 
 
 def test_few_first_rows_of_groups_do_not_set_the_limits() -> None:
     rows = np.arange(0.0, 101.0)
     curves = {name: np.where(rows < 7, 0.9, 0.3) for name in ("a", "b", "c", "d", "all rows")}
-    display = sk.plotting.SliceDisplay(
-        checkpoints=rows,
-        times=rows * 50,
-        curves=curves,
-        baselines=("all rows",),
-        metric="error",
-        forgetting="cumulative",
-        intervals={},
-        n_rows={},
-        model="m",
-    ).plot()
-    assert display.ax_.get_ylim()[1] < 0.9
-    display.figure_.canvas.draw()
-    assert "4,000" in [label.get_text() for label in display.ax_.get_xticklabels()]
+    about: dict[str, Any] = {"metric": "error", "forgetting": "cumulative", "model": "m"}
+    about |= {"intervals": {}, "n_rows": {}, "baselines": ("all rows",)}
+    groups = sk.plotting.SliceDisplay(checkpoints=rows, times=rows * 50, curves=curves, **about)
+    assert groups.plot().ax_.get_ylim()[1] < 0.9
+    groups.figure_.canvas.draw()
+    assert "4,000" in [label.get_text() for label in groups.ax_.get_xticklabels()]
 
 
 def test_no_number_stands_beside_no_value() -> None:
-    nothing = {"a": np.full((3, 1), np.nan)}
-    display = PrequentialDisplay(
-        checkpoints=np.arange(1, 4), curves=nothing, metric="mae", forgetting="cumulative"
-    )
-    assert not len(display.plot().ax_.get_yticks())
+    nothing = display({"a": np.full((3, 1), np.nan)}, "mae", checkpoints=np.arange(1, 4))
+    assert not len(nothing.plot().ax_.get_yticks())

@@ -32,8 +32,8 @@ def curve(level: float, n_folds: int = 1) -> np.ndarray:
 
 def display(curves: dict[str, np.ndarray], metric: str = "accuracy", **options: Any):
     kind = FoldDisplay if "spread" in options else PrequentialDisplay
-    options = {"forgetting": "window:1000"} | options
-    return kind(checkpoints=N_ROWS, curves=curves, metric=metric, **options)
+    options = {"checkpoints": N_ROWS, "forgetting": "window:1000"} | options
+    return kind(curves=curves, metric=metric, **options)
 
 
 def models(n: int, **options: Any) -> dict[str, np.ndarray]:
@@ -469,12 +469,7 @@ def test_points_without_neighbours_are_marked() -> None:
     values[[20, 22]] = np.nan
     line = display({"a": values}).plot().lines_["a"]
     assert line.get_markevery() == [21]
-    one = PrequentialDisplay(
-        checkpoints=N_ROWS[:1],
-        curves={"a": curve(0.7)[:1]},
-        metric="accuracy",
-        forgetting="cumulative",
-    ).plot()
+    one = display({"a": curve(0.7)[:1]}, checkpoints=N_ROWS[:1]).plot()
     assert one.lines_["a"].get_marker() == "o"
     assert one.ax_.get_xlim() == (0, 10)
 
@@ -632,12 +627,7 @@ def test_one_name_is_one_model(result: sk.EvaluationResult) -> None:
 
 
 def test_a_result_without_rows_draws_and_prints() -> None:
-    empty = PrequentialDisplay(
-        checkpoints=N_ROWS[:0],
-        curves={"a": curve(0.5)[:0]},
-        metric="accuracy",
-        forgetting="cumulative",
-    )
+    empty = display({"a": curve(0.5)[:0]}, checkpoints=N_ROWS[:0])
     empty.plot().figure_.canvas.draw()
     assert "a: no value" in repr(empty)
 

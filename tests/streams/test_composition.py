@@ -599,7 +599,7 @@ def test_one_iterator_given_twice_is_refused_at_any_depth(make, as_one):
         (lambda: with_delay(sea(1), None), "Got None instead, so no label would"),
         (lambda: with_delay(sea(1), np.timedelta64("NaT")), "Got .*NaT.*, so no label"),
         (lambda: with_delay(sea(1), [1, 2]), "delay must be a number, a timedelta, the name of"),
-        (lambda: list(with_delay(sea(1), "x")), r"delay='x' names a feature, .* \['x1', 'x2', 'x3"),
+        (lambda: list(with_delay(sea(1), "x")), r"delay='x' is neither .* \['x1', 'x2', 'x3"),
         (lambda: list(with_delay(sea(1), norm())), r"The delay of row \d+ is -"),
         (lambda: list(with_delay(sea(1), timedelta(1))), "timedelta, but arrivals are num"),
         (lambda: list(with_delay(with_delay(sea(1), 1), 1)), "already has label times"),

@@ -144,7 +144,7 @@ def test_messages_name_the_uri(tmp_path):
     with pytest.raises(StreamError) as broken:
         rows_of(stream)
     assert broken.value.file == f"{uri}/part%2010.csv"
-    assert f"{uri}/part%2010.csv cannot be read after" in str(broken.value)
+    assert f"{uri}/part%2010.csv cannot be read" in str(broken.value)
     (folder / "part 10.csv").write_text("x;class\n1;up\n")
     with pytest.raises(ValueError, match="Column 'x;class' is in"):
         CSVStream(uri, "class")

@@ -137,8 +137,12 @@ def test_other_things_than_frames():
         ValueError, match=r"value of 'load' is not a column: .*dataset\.iter\(batch"
     ):
         list(as_stream(rows, target="class"))
-    with pytest.raises(ValueError, match=r"has no labels\. If a column holds them, pass target="):
+    with pytest.raises(ValueError, match=r"column holds them, pass as_stream\(X, target="):
         as_stream(FRAME)
+    with pytest.raises(
+        TypeError, match=r"frame\['class'\], and X without it; as_stream\(.*'class'"
+    ):
+        as_stream(FRAME, "class")
     with pytest.raises(TypeError, match="contain their labels, pass target= to as_stream"):
         list(as_stream([FRAME]))
     with pytest.raises(ValueError, match="The columns change at row 3"):

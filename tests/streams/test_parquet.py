@@ -142,7 +142,7 @@ def test_an_undeclared_category_is_named(tmp_path):
 def test_a_column_of_free_text_or_identifiers_is_refused(tmp_path, kind):
     columns = {"s": kind("abcd"), "class": [0, 1, 0, 1]}
     stream = stream_of(tmp_path, columns, rows=2, max_categories=3)
-    with pytest.raises(ValueError, match=r"'s' has more than 3 different texts, .* exclude=, or"):
+    with pytest.raises(ValueError, match=r"'s' has more than 3 different texts, .* exclude=.*, or"):
         list(stream)
     assert stream_of(tmp_path, columns, max_categories=4).categories == {"s": list("abcd")}
     with pytest.raises(

@@ -9,7 +9,12 @@ import numpy as np
 
 from skstream.core.evaluators.delayed_run import DelayedRun
 from skstream.core.evaluators.delayed_times import LabelTimes, Waits
-from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
+from skstream.core.evaluators.evaluator import (
+    COMMON_CONSTRAINTS,
+    StreamEvaluator,
+    advise,
+    evaluator,
+)
 from skstream.core.evaluators.settings import COUNT, Polling, Settings
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import checkpoint, in_words
@@ -21,6 +26,7 @@ from skstream.core.timelines.delayed import DelayedTimeline
 from skstream.core.timelines.timeline import Timeline
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import display
+from skstream.utils._rows import check_same_order
 from skstream.utils._sklearn import validate_parameter_constraints
 from skstream.utils._tables import filled
 
@@ -318,8 +324,8 @@ class DelayedEvaluator(StreamEvaluator):
         Time from arrival to label, if no label times are given: one for all rows (a number of rows
         if arrivals are row numbers); one per row; the name of the feature column that holds it; or
         ``f(X, arrival) -> delays``. Timedeltas if arrivals are datetimes (not months or years,
-        which have no fixed length), else numbers; the notes describe what `f` gets as `arrival`.
-        Infinite or NaT: the label never comes.
+        which have no fixed length), or for all rows a text such as "3D", else numbers; the notes
+        describe what `f` gets as `arrival`. Infinite or NaT: the label never comes.
     polling : Polling, default=Polling()
         Bins between arrival and label, how often a waiting row is predicted again, and which of its
         predictions are scored.
@@ -366,6 +372,7 @@ class DelayedEvaluator(StreamEvaluator):
     delay: Any = None
     polling: Polling = field(default_factory=Polling)
 
+    @advise
     def evaluate(
         self,
         models: Any,
@@ -426,6 +433,8 @@ class DelayedEvaluator(StreamEvaluator):
         )
         if self.delay is not None:
             LabelTimes.of(self.delay).check_length(stream.n_rows)
+            if hasattr(self.delay, "iloc"):
+                check_same_order({"X": X, "delay": self.delay})
         called = {"warm_start": warm_start, "return_models": return_models}
         result = self._evaluate(models, stream, classes, **called)
         assert isinstance(result, DelayedResult)

@@ -39,7 +39,7 @@ from skstream.core.timelines.timeline import no_rows
 from skstream.utils._choices import check_choice
 from skstream.utils._concurrency import Deferred, exclusive
 from skstream.utils._labels import is_given
-from skstream.utils._rows import as_rows
+from skstream.utils._rows import as_rows, check_same_order
 from skstream.utils._times import shown_time
 
 #: The latest finite time of a label.
@@ -152,6 +152,7 @@ class DelayedRun(EvaluationRun):
         """
         self._require_open()
         self._check_method(method)
+        check_same_order({"X": X, "ids": ids, "t": t})
         ids, X, first_row = as_ids(ids), as_rows(X, first_row=self.n_rows), self.n_rows
         n = X.shape[0]
         if len(ids) != n:
@@ -275,6 +276,7 @@ class DelayedRun(EvaluationRun):
         """
         self._require_open()
         check_choice(on_unknown, "on_unknown", ("error", "ignore"))
+        check_same_order({"ids": ids, "y": y, "sample_weight": sample_weight})
         ids, codes = as_ids(ids), encoded_labels(y, self._space)
         if len(ids) != len(codes):
             raise ValueError(f"There are {len(ids)} ids, but {len(codes)} labels.")

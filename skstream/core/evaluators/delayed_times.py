@@ -25,6 +25,7 @@ from skstream.utils._times import (
     as_numbers,
     duration_column,
     kind_of,
+    parse_duration,
     shown_time,
     time_column,
 )
@@ -319,12 +320,15 @@ class LabelTimes:
     def _delays(self, X: Any, arrival: np.ndarray, first_row: int, clock: Clock) -> Any:
         n_rows = len(arrival)
         if isinstance(self.delay, str):
-            if not hasattr(X, "columns") or self.delay not in X.columns:
+            names = list(getattr(X, "columns", ()))
+            length = parse_duration(self.delay)
+            if self.delay not in names and length is None:
                 raise ValueError(
-                    f"delay={self.delay!r} names a column, but the rows have "
-                    f"{list(X.columns) if hasattr(X, 'columns') else 'no column names'}."
+                    f"delay={self.delay!r} is neither a duration, such as '3D', nor a column of "
+                    f"the rows, which have {names or 'no column names'}."
                 )
-            return clock.read_durations(X[self.delay], "delay", first_row)
+            its = X[self.delay] if self.delay in names else length
+            return clock.read_durations(its, "delay", first_row)
         if callable(self.delay):
             try:
                 given = self.delay(X, clock.times_for_user(arrival))
@@ -357,7 +361,8 @@ class LabelTimes:
             yield
         except ModelError as error:
             at = error.row - first_row
-            if isinstance(self.delay, str) and 0 <= at < X.shape[0]:
+            its_column = isinstance(self.delay, str) and self.delay in getattr(X, "columns", ())
+            if its_column and 0 <= at < X.shape[0]:
                 delay = duration_column(X[self.delay], "delay")[at]
                 if not np.isfinite(delay):
                     error.add_note(

@@ -57,6 +57,7 @@ from skstream.utils._warnings import warn
 _FEW_VALUES = 8
 
 Kind = TypeVar("Kind")
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 #: What to pass in place of parameters that other libraries have.
 _ELSEWHERE = {
@@ -69,6 +70,8 @@ _ELSEWHERE = {
     **{name: f"run=RunOptions({name}={{!r}})" for name in ("checkpoint", "kernels", "keep_tape")},
     **{option.name: f"polling=Polling({option.name}={{!r}})" for option in fields(Polling)},
     **{name: f"it to evaluate, (..., {name}={{!r}})" for name in ("warm_start", "return_models")},
+    "label_time": "it to evaluate of a DelayedEvaluator",
+    "target": "streams.as_stream(frame, target={!r}) as the stream",
     "max_pending": "it to start, (..., max_pending={!r})",
     "engine": "run=RunOptions(kernels=False), for the plain loop",
 }
@@ -92,6 +95,19 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "return_models": ["boolean"],
     "run": [RunOptions, str, os.PathLike, None],
 }
+
+
+def advise(call: Call, made: Any = None) -> Call:
+    """Let a method say what to pass in place of an unknown keyword; `made`: a constructor's."""
+    known = signature(call).parameters
+
+    @wraps(call)
+    def checked(*positional: Any, **named: Any) -> Any:
+        if not named.keys() <= known.keys():
+            refuse_unknown(made or call, named, TypeError)
+        return call(*positional, **named)
+
+    return checked  # type: ignore[return-value]
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -207,6 +223,7 @@ class StreamEvaluator(BaseEstimator):
         super().set_params(**params)
         return self
 
+    @advise
     def evaluate(
         self,
         models: Any,
@@ -553,16 +570,10 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
     common = {parameter.name for parameter in fields(StreamEvaluator)}
     given = signature(made.__init__)
     ordered = sorted(given.parameters.values(), key=lambda its: (its.kind, its.name in common))
-    init = vars(made)["__init__"]
-
-    @wraps(init)
-    def checked(self: Any, *positional: Any, **named: Any) -> None:
-        refuse_unknown(made, named, TypeError)
-        init(self, *positional, **named)
-
-    vars(checked)["__signature__"] = given.replace(parameters=ordered)
+    init = advise(vars(made)["__init__"], made)
+    vars(init)["__signature__"] = given.replace(parameters=ordered)
     made.__doc__ = _with_common_parameters(cls.__doc__ or "", [its.name for its in ordered[1:]])
-    type.__setattr__(made, "__init__", checked)
+    type.__setattr__(made, "__init__", init)
     return made
 
 
@@ -579,7 +590,7 @@ def _with_common_parameters(text: str, names: Sequence[str]) -> str:
     return f"{before}{heading}{described}{rest}{after}"
 
 
-def refuse_unknown(kind: type, given: Any, error: type[Exception], names: Any = None) -> None:
+def refuse_unknown(kind: Any, given: Any, error: type[Exception], names: Any = None) -> None:
     """Raise an error that says what to pass in place of an unknown parameter."""
     known = signature(kind).parameters
     for name in [name for name in given if name.partition("__")[0] not in known]:
@@ -587,7 +598,7 @@ def refuse_unknown(kind: type, given: Any, error: type[Exception], names: Any = 
         kinds = StreamEvaluator.__subclasses__()
         having = [f" {it.__name__} has it." for it in kinds if name in signature(it).parameters]
         hint = having[0] if having else did_you_mean(name, known)
-        if name == "forgetting":
+        if name == "forgetting" and isinstance(kind, type):
             hint = " Each of its scores is that of one holdout set, not a mean over past rows."
         if ours.partition("=")[0] in known or ours.startswith(("streams", "it to")):
             hint = f" Pass {ours.format(given[name])}."

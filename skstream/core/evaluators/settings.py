@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -328,10 +329,8 @@ class Settings:
     @property
     def n_scores(self) -> int:
         """Columns of scores that measures need; 0: none."""
-        n_scores = 0
-        for name in self.score_methods:
-            n_scores = max(n_scores, self.task_of(name).n_scores)
-        return n_scores
+        tasks = map(self.task_of, self.score_methods)
+        return max(map(attrgetter("n_scores"), tasks), default=0)
 
     def task_of(self, model: str | None = None) -> Task:
         """Return the task of a model; None: of all, as far as answers alone are concerned."""

@@ -29,6 +29,7 @@ from skstream.utils._sklearn import (
     scorer_parts,
     takes_probabilities,
 )
+from skstream.utils._tables import shown
 
 # Every class is ranked on its own, and against every other one: their number is limited.
 _MOST_CLASSES, _MOST_CLASSES_IN_PAIRS = 128, 32
@@ -595,6 +596,12 @@ def _unknown(name: str, known: list[str], classes: Array | None) -> str:
     per_class = [] if classes is None else [f"{kind}:{classes[-1]}" for kind in OF_CLASS]
     other = OF_CLASSES if classes is None else REGRESSION
     hint = _hint(name, known, list(other), per_class)
+    if name in other:
+        task, held = ("classification", "numbers") if classes is None else ("regression", "labels")
+        return (
+            f"Measure {name!r} is one of {task}, but the target has {held}. Suitable are "
+            f"{shown(known)}."
+        )
     if classes is not None and name in OF_CLASS:
         named = " or ".join(f"'{name}:{label}'" for label in classes[:3].tolist())
         hint += f" Or name the class: {named}."
@@ -609,8 +616,7 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
     if meant in known:
         return f" Did you mean {meant!r}?"
     if meant in other:
-        own = "It" if meant == name else repr(meant)
-        return f" {own} is a measure of {'regression' if per_class else 'classification'}."
+        return f" {meant!r} is a measure of {'regression' if per_class else 'classification'}."
     kind, colon, parameter = name.partition(":")
     if colon and kind in (*known, *other):
         return f" {kind!r} takes nothing after a colon, but got {parameter!r}."

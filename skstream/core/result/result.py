@@ -482,8 +482,8 @@ class EvaluationResult:
         self,
         a: str | None = None,
         b: str | None = None,
-        *,
         test: str = "auto",
+        *,
         metric: str | Measure | None = None,
         forgetting: str | Forgetting | None = None,
         at: int | None = None,
@@ -537,8 +537,9 @@ class EvaluationResult:
         **options
             Passed to the function of `skstream.stats`, such as ``alpha``. Log losses are at most
             36.04; ``bounds=(0, 5)`` clips them at 5, which gives "anytime" more power.
-            ``boundary="asymptotic"`` accepts unbounded losses, and is valid for many rows if the
-            mean is not dominated by a few large losses.
+            ``boundary="asymptotic"``, the default for errors of regressors without ``bounds``,
+            accepts unbounded losses, and is valid for many rows if the mean is not dominated by a
+            few large losses.
 
         Returns
         -------

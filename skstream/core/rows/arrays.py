@@ -323,8 +323,8 @@ def as_stream(
     ------
     ValueError
         If lengths differ, if there are no rows, or if `y` is missing or given twice; if a frame
-        lacks a named column. While iterating: if the number, names or kind of the features change
-        between chunks.
+        lacks a named column; if what belongs to the rows of a pandas frame has its index in another
+        order. While iterating: if the number, names or kind of the features change between chunks.
     TypeError
         If `X` is neither data nor a source of chunks; with `target`, of frames.
 
@@ -380,7 +380,11 @@ def as_stream(
         refuse_chunks(X, "y")
     if isinstance(X, np.ndarray) or _is_data(X) or (y is not None and isinstance(X, (list, tuple))):
         if y is None:
-            more = " If a column holds them, pass target=." if is_frame(X) else ""
+            more = (
+                " If a column holds them, pass as_stream(X, target='its name')."
+                if is_frame(X)
+                else ""
+            )
             raise ValueError(f"y is missing: X is a {type(X).__name__}, which has no labels.{more}")
         return ArrayStream(X, y, chunk_size=chunk_size, **meta)
     if y is None and holds_rows(X):

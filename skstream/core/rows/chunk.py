@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skstream.utils._labels import as_labels
 from skstream.utils._masked import unmasked
-from skstream.utils._rows import Schema, as_rows, is_frame, take_rows
+from skstream.utils._rows import Schema, as_rows, check_same_order, is_frame, take_rows
 from skstream.utils._times import (
     dates_of,
     may_be_dates,
@@ -99,10 +99,16 @@ class Chunk(NamedTuple):
         first_row: int = 0,
     ) -> "Chunk":
         """Check rows, and return them as a chunk; `where` says in errors which rows they are."""
-        X, y = as_rows(X, first_row=first_row), as_labels(y)
-        if len(y) != X.shape[0]:
-            check_lengths(X, y, where)
-        return cls(X, y, {} if meta is None else as_meta(meta, len(y), where))
+        rows, labels = as_rows(X, first_row=first_row), as_labels(y)
+        if len(labels) != rows.shape[0]:
+            raise ValueError(
+                f"X{where} has {rows.shape[0]} rows, but y has {len(labels)} labels. Give one "
+                "label per row; None or NaN if a label is missing."
+            )
+        columns = {} if meta is None else as_meta(meta, len(labels), where)
+        if hasattr(X, "iloc") or hasattr(y, "iloc"):
+            check_same_order({"X": X, "y": y, **(meta or {})}, where)
+        return cls(rows, labels, columns)
 
     def part(self, start: int, stop: int) -> "Chunk":
         """Return the rows from `start` up to `stop`."""
@@ -135,15 +141,6 @@ def as_meta(meta: Mapping[str, Any] | None, n_rows: int, where: str = "") -> Met
             )
         arrays[key] = array
     return arrays
-
-
-def check_lengths(X: Any, y: NDArray[Any], where: str = "") -> None:
-    """Raise an error if features and labels differ in length."""
-    if len(y) != X.shape[0]:
-        raise ValueError(
-            f"X{where} has {X.shape[0]} rows, but y has {len(y)} labels. Give one label per row; "
-            "None or NaN if a label is missing."
-        )
 
 
 def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
@@ -224,7 +221,8 @@ def last_time(
         "table without these times"
     )
     back = where_back(times, first_row, before)
-    warn_of_order(what, back, "sort the table by time first", accepting)
+    how = ", with X.sort_index()" if what == "the index" else ""
+    warn_of_order(what, back, f"sort the table by time first{how}", accepting)
     known = times[~np.isnat(times)]
     return known[:0] if back else known[-1:] if len(known) else before
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.rows.chunk import Chunk, checked
-from skstream.utils._content import NotComparable, content, name_of
 
 #: End of a change that goes on in a stream without an end.
 NEVER = 2**63 - 1
@@ -246,30 +245,6 @@ class Stream(ABC):
         rows = unknown if self.n_rows is None else f"{self.n_rows:,} rows"
         once = "" if self.reiterable else ", one pass only"
         return f"{type(self).__name__}({rows}{once})"
-
-
-#: Options by which samples of one generator differ, not generators. The number of rows is one,
-#: unless it decides where the truth changes.
-_OF_A_SAMPLE = ("random_state", "n_rows")
-
-
-def generator_name(stream: Stream, options: dict[str, Any], parts: list[str]) -> str:
-    """Name a generator by its type and options; empty if these cannot be compared."""
-    own = [(name, value) for name, value in options.items() if name not in _OF_A_SAMPLE]
-    try:
-        return f"{name_of(type(stream))} {content([own, parts])[:16]}"
-    except NotComparable:  # then only its labels tell it from others
-        return ""
-
-
-def check_block(stream: Stream, start: int, stop: int) -> None:
-    """Raise an error if a stream has no rows from one number up to another."""
-    n_rows = stream.n_rows
-    if not 0 <= start <= stop or (n_rows is not None and stop > n_rows):
-        end = "" if n_rows is None else f" <= {n_rows}"
-        raise ValueError(
-            f"Rows must satisfy 0 <= start <= stop{end}. Got start={start}, stop={stop}."
-        )
 
 
 def refuse_endless(stream: Stream) -> None:

@@ -81,8 +81,8 @@ class MissingLabelError(ValueError):
     def add(self, where: str) -> None:
         """Let the message end with where the row is in its file, if that is known."""
         if where:
-            mark = "its label is empty, or marks a gap, which nominal= reads as a label."
-            self.args = (f"{self.args[0]} It is {where}: {mark}",)
+            mark = "If its label is the mark of a gap, nominal= reads it as a label."
+            self.args = (f"{self.args[0]} It is {where}. {mark}",)
 
 
 def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: int) -> EncodedRows:
@@ -91,8 +91,8 @@ def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: 
     if missing_labels == "error" and np.count_nonzero(is_given(codes)) < len(codes):
         row = first_row + int(is_given(codes).argmin())
         raise MissingLabelError(
-            f"Row {row} has no label (None or NaN). It cannot be scored or used for training; "
-            'drop it, or pass missing_labels="skip" to predict it only.',
+            f'Row {row} has no label (None or NaN). Pass missing_labels="skip" to predict it only, '
+            "or drop it.",
             row,
         )
     weight = chunk.meta.get("sample_weight")

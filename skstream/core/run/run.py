@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from time import perf_counter, thread_time
 from typing import Any, Self
@@ -142,8 +143,8 @@ class EvaluationRun(Exclusive):
         self._label_sum = 0  # checksum of their labels
         self._has_labels = False
         self._is_weighted = False  # whether a row so far had a weight
-        functions = [measure.function for measure in settings.metrics.values()]
-        self._may_go_ahead = self._engine.is_even and not settings.n_scores and not any(functions)
+        calls = any(map(attrgetter("function"), settings.metrics.values()))
+        self._may_go_ahead = self._engine.is_even and not settings.n_scores and not calls
         self._counts_time = settings.counts_time
         self._last_time: np.ndarray | None = None  # of the newest row that says it
         self.is_live = False

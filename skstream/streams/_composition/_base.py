@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from skstream.core.rows.arrays import ArrayStream, ChunkStream, as_stream
 from skstream.core.rows.chunk import Chunk
-from skstream.core.rows.stream import Drift, Stream, check_block, generator_name
-from skstream.streams._generators._base import GeneratedStream
+from skstream.core.rows.stream import Drift, Stream
+from skstream.streams._generators._base import GeneratedStream, check_block, generator_name
 from skstream.utils._rows import stack_rows, take_rows
 from skstream.utils._warnings import warn
 

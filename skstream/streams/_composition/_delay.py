@@ -15,7 +15,7 @@ from skstream.streams._values import column_at, missing_among
 from skstream.utils._choices import check_count
 from skstream.utils._rows import is_frame
 from skstream.utils._seeds import uniform
-from skstream.utils._times import duration_column
+from skstream.utils._times import duration_column, parse_duration
 
 #: Delays are drawn for whole blocks, since the functions of a distribution may give a value other
 #: last bits in another place of an array.
@@ -32,10 +32,10 @@ def with_delay(
     stream : Stream or iterable of chunks
         The stream. Its rows arrive at their "arrival" times, or else at their row numbers.
     delay : number, timedelta, str, or frozen distribution of scipy.stats
-        Time from arrival to label: the same for all rows; the name of a feature that holds it; or a
-        distribution (anything with a method ``ppf``), from which each row's delay is drawn.
-        Infinite, or missing in a row: the label never comes. Timedeltas if arrivals are datetimes,
-        else numbers.
+        Time from arrival to label: the same for all rows, also a text such as "3D"; the name of a
+        feature that holds it; or a distribution (anything with a method ``ppf``), from which each
+        row's delay is drawn. Infinite, or missing in a row: the label never comes. Timedeltas if
+        arrivals are datetimes, else numbers.
     unit : timedelta, default=None
         Unit of the delays, if they are numbers and arrivals are datetimes.
     random_state : int, default=0
@@ -141,9 +141,12 @@ class LateLabels(ChangedRows):
     def _column(self, X: Any) -> Any:
         names = list(X.columns) if is_frame(X) else self.feature_names
         if names is None or self.delay not in names:
+            length = parse_duration(self.delay)
+            if length is not None:
+                return length
             raise ValueError(
-                f"delay={self.delay!r} names a feature, but the rows have "
-                f"{'no names of features' if names is None else names}."
+                f"delay={self.delay!r} is neither a duration, such as '3D', nor a feature of the "
+                f"rows, which have {'no names of features' if names is None else names}."
             )
         place = names.index(self.delay)
         return X[:, [place]].toarray()[:, 0] if sparse.issparse(X) else column_at(X, place)

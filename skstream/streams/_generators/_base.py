@@ -12,11 +12,43 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from skstream.core.rows.stream import NEVER, Drift, Stream, check_block, generator_name
-from skstream.utils._choices import check_count, is_integer
+from skstream.core.rows.stream import NEVER, Drift, Stream
+from skstream.utils._choices import check_count, is_integer, is_real
+from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._seeds import uniform
 
 Floats = NDArray[np.float64]
+#: Options by which samples of one generator differ, not generators. The number of rows is one,
+#: unless it decides where the truth changes.
+_OF_A_SAMPLE = ("random_state", "n_rows")
+
+
+def generator_name(stream: Stream, options: dict[str, Any], parts: list[str]) -> str:
+    """Name a generator by its type and options; empty if these cannot be compared."""
+    own = [(name, value) for name, value in options.items() if name not in _OF_A_SAMPLE]
+    try:
+        return f"{name_of(type(stream))} {content([own, parts])[:16]}"
+    except NotComparable:  # then only its labels tell it from others
+        return ""
+
+
+def check_block(stream: Stream, start: int, stop: int) -> None:
+    """Raise an error if a stream has no rows from one number up to another."""
+    n_rows = stream.n_rows
+    if not 0 <= start <= stop or (n_rows is not None and stop > n_rows):
+        end = "" if n_rows is None else f" <= {n_rows}"
+        raise ValueError(
+            f"Rows must satisfy 0 <= start <= stop{end}. Got start={start}, stop={stop}."
+        )
+
+
+def check_numbers(values: Any, name: str) -> tuple[float, ...]:
+    """Return at least one finite number, or raise an error."""
+    given = tuple(values) if np.ndim(values) == 1 else ()
+    numbers = tuple(float(value) for value in given) if all(map(is_real, given)) else ()
+    if not numbers or not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be a sequence of finite numbers. Got {values!r} instead.")
+    return numbers
 
 
 def floats_of(values: Any) -> Floats:

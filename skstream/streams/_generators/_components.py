@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from skstream.streams._generators._base import floats_of
-from skstream.utils._choices import check_count, check_number, check_numbers
+from skstream.streams._generators._base import check_numbers, floats_of
+from skstream.utils._choices import check_count, check_number
 
 Rows = tuple[tuple[float, ...], ...]
 

@@ -11,10 +11,11 @@ from scipy.special import sindg
 from skstream.streams._generators._base import (
     ConceptStream,
     check_concepts,
+    check_numbers,
     parameter,
     uniform_rows,
 )
-from skstream.utils._choices import check_count, check_numbers, check_share
+from skstream.utils._choices import check_count, check_share
 from skstream.utils._seeds import uniform
 
 _SMALL = _RED = _CIRCULAR = 0
