@@ -109,40 +109,6 @@ def test_kernel_is_the_loop(case: Any) -> None:
             ref.assert_same_state(again.estimator, plain)
 
 
-@examples(15)
-@given(case=cases(), n_before=st.integers(1, 10))
-def test_a_fitted_estimator_is_taken_up_and_handed_on(case: Any, n_before: int) -> None:
-    estimator, task, block, _ = case
-    before = block_part(block, 0, min(n_before, block.n_learns - 1))
-    between = block_part(block, before.n_learns, block.n_learns)
-    try:
-        run_row_by_row(estimator, before, task)
-        plain = copy.deepcopy(estimator)
-        run_row_by_row(plain, between, task)
-        fitted = copy.deepcopy(plain)
-        run_row_by_row(fitted, before, task)
-    except ValueError:
-        return  # overflow
-    for name in PATHS:
-        with path(name):
-            model = copy.deepcopy(estimator)
-            kernel = ref.running(model, task)
-            kernel.export()
-            ref.assert_same_state(model, estimator)
-            kernel.run(between)
-            kernel.export()
-            ref.assert_same_state(model, plain)
-            run_row_by_row(model, before, task)
-            ref.assert_same_state(model, fitted)
-
-
-def block_part(block: Block, begin: int, end: int) -> Block:
-    none = np.empty(0, dtype=np.int64)
-    weight = None if block.weight is None else block.weight[begin:end]
-    index, y = block.learn_index[begin:end], block.y[begin:end]
-    return Block(block.learn_X, index, y, weight, block.ask_X, none, none)
-
-
 @pytest.mark.parametrize("name", PATHS)
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 def test_many_asks_between_learns(name: str, storage: Any) -> None:
