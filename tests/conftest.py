@@ -5,7 +5,7 @@ import inspect
 import os
 import signal
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -127,3 +127,19 @@ matplotlib, numba = optional("matplotlib", "matplotlib"), optional("numba", "num
 def rng() -> np.random.Generator:
     """Return random numbers, in each test the same."""
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line in an empty folder; gives the status, the output and the errors."""
+    from skstream.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: Any) -> tuple[int, str, str]:
+        status = main([str(argument) for argument in arguments])
+        return status, *capsys.readouterr()
+
+    return run

@@ -31,19 +31,6 @@ N_ROWS = 600
 Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line in an empty folder; gives the status, the output and the errors."""
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-
-    def run(*arguments: Any) -> tuple[int, str, str]:
-        status = cli.main([str(argument) for argument in arguments])
-        return status, *capsys.readouterr()
-
-    return run
-
-
 @pytest.fixture(scope="module")
 def stream() -> tuple[np.ndarray, np.ndarray]:
     made = make_demo_stream(N_ROWS)
@@ -303,7 +290,7 @@ def write(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def here(tmp_path: Path, pa: Any) -> Path:
-    return tmp_path / "here"
+    return tmp_path
 
 
 ROWS = "x,day,class\n" + "".join(f"{i % 7},{'ab'[i % 2]},{'ud'[i % 3 > 0]}\n" for i in range(40))

@@ -13,7 +13,6 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 from skstream import MajorityClass, PrequentialEvaluator, load, make_stream_pipeline
-from skstream.cli import main
 from skstream.cli._from_text import model_of
 from skstream.evaluation import DelayedEvaluator
 from skstream.preprocessing import make_stream_preprocessor
@@ -51,18 +50,6 @@ def parcels(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 )
             )
     return path
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line in an empty folder; gives the status, the output and the errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: Any) -> tuple[int, str, str]:
-        status = main([str(argument) for argument in arguments])
-        return status, *capsys.readouterr()
-
-    return run
 
 
 LATE = ("--target", "outcome", "--time", "ordered", "--label-time", "outcome_known", "--bins", 3)

@@ -376,7 +376,7 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--delay", "label"], "so it names the column 'label', which holds categories"),
         (
             ["--delay", "wiat"],
-            "no duration, such as 7D; so it names the column 'wiat', which is not in",
+            "nor a duration, such as 7D; so it names the column 'wiat', which is not in",
         ),
         (["--time", "cam"], "--time names the column 'cam', which is not in"),
         (["--label-time", "knwn"], "'came', 'known', 'wait', 'row_known', 'label', 'number'."),

@@ -25,7 +25,7 @@ from skstream.plotting._axes import (
     wrap_name,
 )
 from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
-from skstream.plotting._marks import Drifts, Found
+from skstream.plotting._marks import Drifts, Found, rows_of_dates
 
 GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
 #: First checkpoints with fewer rows than this share of what is usual under the forgetting do not
@@ -296,6 +296,6 @@ def contents_in(
         **arguments,
         "baselines": baselines_in(result, shown),
         "failed": [name for name in result.failures if name in shown],
-        "drifts": result.drifts if drifts is None else drifts,
+        "drifts": result.drifts if drifts is None else rows_of_dates(drifts, result),
         "detections": detections or {},
     }

@@ -342,6 +342,7 @@ def _qualifier(result: EvaluationResult) -> str:
 def _certainty(result: EvaluationResult, best: str, tested: _Tested, alpha: float) -> list[str]:
     """Say from which models the best one differs significantly."""
     sentences = []
+    scored = scored_with(result, result.forgetting_names[0]) if result.n_folds == 1 else ""
     pairs = f", for all {tested.n_pairs} pairs of models together" if tested.n_pairs > 1 else ""
     level = f"at the level of {100 * alpha:g} %{pairs}"
     if tested.worse:
@@ -354,13 +355,14 @@ def _certainty(result: EvaluationResult, best: str, tested: _Tested, alpha: floa
     if tested.too_few:
         sentences.append(f"{tested.too_few[0].upper()}{tested.too_few[1:]}.")
     if tested.better:
+        why = "the losses that the test compares contradict the measure"
+        if scored and not result.details.scored_sets:
+            why = f"the test compares all rows, while {best} is best by {scored}"
         sentences.append(
             f"{_names(tested.better)} {'is' if len(tested.better) == 1 else 'are'} shown to be "
-            f"better than {best}, {level}: the losses that the test compares contradict the "
-            "measure."
+            f"better than {best}, {level}: {why}."
         )
     if sentences:
-        scored = scored_with(result, result.forgetting_names[0]) if result.n_folds == 1 else ""
         unlike = f", and not by {scored}" if scored else ""
         sentences.append(f"Compared {tested.basis}{unlike}.")
     reasons: dict[str, list[str]] = {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -162,9 +163,11 @@ def test_tests_that_are_not_about_the_score_say_so() -> None:
 def test_losses_and_the_measure_may_not_agree(rng: np.random.Generator) -> None:
     y = np.r_[np.zeros(1900, int), np.ones(100, int)]
     balanced = np.where(rng.random(2000) < 0.25, 1 - y, y)  # worse in accuracy
-    result = sk.score_predictions(
-        y, {"majority": np.zeros(2000, int), "balanced": balanced}, metrics="kappa"
-    )
+    models = {"majority": np.zeros(2000, int), "balanced": balanced}
+    recent = sk.score_predictions(y, models, metrics="accuracy", forgetting="window:100")
+    words = "the test compares all rows, while balanced is best by scores of the last 100 rows."
+    assert words in " ".join(answer(recent).details)
+    result = sk.score_predictions(y, models, metrics="kappa")
     result = replace(result, details=replace(result.details, baselines=("majority",)))
     found = answer(result)
     assert found.headline.startswith("balanced has the highest kappa of 2 models")
@@ -242,6 +245,18 @@ def test_a_model_that_never_errs_is_not_behind_one_whose_kappa_is_defined() -> N
     assert answer(result).headline.startswith(said)
     assert "**0.0000**" not in result.to_markdown()
     assert "**1.0000**" in result.to_markdown()
+
+
+def test_where_all_models_tie_none_is_bold_and_nothing_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    y = np.arange(50) % 2
+    models = {"a": 1 - y, "b": np.where(np.arange(50) == 9, y, 1 - y)}
+    result = sk.score_predictions(y, models, metrics=["kappa_plus", "accuracy"])
+    assert "| 0.0000 |" in result.to_markdown() and "**0.0000**" not in result.to_markdown()
+    assert "**0.0200**" in result.to_markdown()
+    result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "Not drawn, because all values are equal: kappa_plus." in page
 
 
 def test_a_naive_guess_that_the_tested_loss_prefers_is_in_the_headline():
