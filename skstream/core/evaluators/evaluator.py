@@ -507,7 +507,8 @@ class StreamEvaluator(BaseEstimator):
                 )
             labels = find_classes(classes, source)
             many = len(labels) > 50 and 10 * len(labels) > min(n_rows or 1000, 1000)
-            if source == "y" and labels.dtype.kind in "iu" and many:
+            in_memory = source == "y" and not hasattr(stream, "kinds")  # the CLI says it of files
+            if in_memory and labels.dtype.kind in "iu" and many:
                 warn(
                     f"The labels are {len(labels):,} different whole numbers, and each is taken as "
                     "a class. If they are amounts, evaluate regressors; if they are classes, pass "
