@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
@@ -21,7 +22,6 @@ from skstream.base import (
     ForgetfulFit,
     Method,
     StaleLabelWarning,
-    answers_each_row_alone,
     check_can_learn,
     check_labelled,
     check_rows,
@@ -35,7 +35,7 @@ from skstream.base import (
 )
 from skstream.utils._labels import LabelSpace, array_of
 from skstream.utils._rows import own_rows, stack_rows
-from skstream.utils._sklearn import first_scored_at_once, n_rows_of, rows_of
+from skstream.utils._sklearn import first_scored_at_once, is_column_transformer, n_rows_of, rows_of
 from skstream.utils._validation import (
     as_learner,
     is_classifier,
@@ -44,6 +44,53 @@ from skstream.utils._validation import (
     unfitted_copy,
 )
 from skstream.utils._warnings import warn
+
+# Models that answer each row of a call alone, in every digit: sums over trees, row by row.
+_ROW_BY_ROW = {
+    "sklearn.dummy": ("DummyClassifier", "DummyRegressor"),
+    "sklearn.tree": (
+        *("DecisionTreeClassifier", "DecisionTreeRegressor"),
+        *("ExtraTreeClassifier", "ExtraTreeRegressor"),
+    ),
+    "sklearn.ensemble": (
+        *("RandomForestClassifier", "RandomForestRegressor"),
+        *("ExtraTreesClassifier", "ExtraTreesRegressor"),
+        *("GradientBoostingClassifier", "GradientBoostingRegressor"),
+        *("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
+    ),
+    "skstream.tree": ("HoeffdingTreeClassifier", "AdaptiveRandomForestClassifier"),
+    "lightgbm": ("LGBMClassifier", "LGBMRegressor"),
+    "xgboost": ("XGBClassifier", "XGBRegressor"),
+    "catboost": ("CatBoostClassifier", "CatBoostRegressor"),
+    # Transformers whose every number depends on one number of the row.
+    "sklearn.preprocessing": (
+        *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Binarizer"),
+        *("OneHotEncoder", "OrdinalEncoder", "KBinsDiscretizer"),
+    ),
+    "sklearn.impute": ("SimpleImputer",),
+    "skstream.preprocessing": ("StreamImputer", "StreamOneHotEncoder", "StreamOrdinalEncoder"),
+}
+
+
+def answers_each_row_alone(model: Any) -> bool:
+    """Whether the answers of one call about many rows are known to be those to single rows.
+
+    Not so where linear algebra adds up in an order that depends on the number of rows.
+    """
+    if isinstance(model, str) or model is None:  # "drop", "passthrough"
+        return True
+    if type(model) is Pipeline or type(model).__module__ == "skstream.pipeline._pipeline":
+        return all(answers_each_row_alone(step) for _, step in model.steps)
+    if is_column_transformer(model):
+        parts = [one for _, one, _ in model.transformers]
+        return all(answers_each_row_alone(one) for one in (*parts, model.remainder))
+    if not answers_each_row_alone(getattr(model, "init", None)):  # of gradient boosting
+        return False
+    kind = type(model)
+    if kind is DummyClassifier and model.strategy in ("stratified", "uniform"):  # draws per call
+        return False
+    places = (kind.__module__.partition("._")[0], kind.__module__.partition(".")[0])
+    return any(kind.__name__ in _ROW_BY_ROW.get(place, ()) for place in places)
 
 
 def inner_has(method: str) -> Callable[[Method], Method]:

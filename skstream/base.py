@@ -8,7 +8,6 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length
@@ -29,31 +28,6 @@ Learn = Callable[[Any, Any, NDArray[np.float64] | None, Any], None]
 _LABELS_OF_SCORES = {
     "predict_proba": "self.classes_[self.predict_proba(X).argmax(axis=1)]",
     "decision_function": "self.classes_[(self.decision_function(X) > 0).astype(int)]",
-}
-# Models that answer each row of a call alone, in every digit: sums over trees, row by row.
-_ROW_BY_ROW = {
-    "sklearn.dummy": ("DummyClassifier", "DummyRegressor"),
-    "sklearn.tree": (
-        *("DecisionTreeClassifier", "DecisionTreeRegressor"),
-        *("ExtraTreeClassifier", "ExtraTreeRegressor"),
-    ),
-    "sklearn.ensemble": (
-        *("RandomForestClassifier", "RandomForestRegressor"),
-        *("ExtraTreesClassifier", "ExtraTreesRegressor"),
-        *("GradientBoostingClassifier", "GradientBoostingRegressor"),
-        *("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
-    ),
-    "skstream.tree": ("HoeffdingTreeClassifier", "AdaptiveRandomForestClassifier"),
-    "lightgbm": ("LGBMClassifier", "LGBMRegressor"),
-    "xgboost": ("XGBClassifier", "XGBRegressor"),
-    "catboost": ("CatBoostClassifier", "CatBoostRegressor"),
-    # Transformers whose every number depends on one number of the row.
-    "sklearn.preprocessing": (
-        *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Binarizer"),
-        *("OneHotEncoder", "OrdinalEncoder", "KBinsDiscretizer"),
-    ),
-    "sklearn.impute": ("SimpleImputer",),
-    "skstream.preprocessing": ("StreamImputer", "StreamOneHotEncoder", "StreamOrdinalEncoder"),
 }
 # Marks that a ``partial_fit`` accepts any further keywords.
 _KEYWORDS = "**"
@@ -107,27 +81,6 @@ def asks_row_by_row(estimator: Any) -> bool:
     False
     """
     return any(getattr(part, "_asks_row_by_row", False) is True for part in nested(estimator))
-
-
-def answers_each_row_alone(model: Any) -> bool:
-    """Whether the answers of one call about many rows are known to be those to single rows.
-
-    Not so where linear algebra adds up in an order that depends on the number of rows.
-    """
-    if isinstance(model, str) or model is None:  # "drop", "passthrough"
-        return True
-    if type(model) is Pipeline or type(model).__module__ == "skstream.pipeline._pipeline":
-        return all(answers_each_row_alone(step) for _, step in model.steps)
-    if is_column_transformer(model):
-        parts = [one for _, one, _ in model.transformers]
-        return all(answers_each_row_alone(one) for one in (*parts, model.remainder))
-    if not answers_each_row_alone(getattr(model, "init", None)):  # of gradient boosting
-        return False
-    kind = type(model)
-    if kind is DummyClassifier and model.strategy in ("stratified", "uniform"):  # draws per call
-        return False
-    places = (kind.__module__.partition("._")[0], kind.__module__.partition(".")[0])
-    return any(kind.__name__ in _ROW_BY_ROW.get(place, ()) for place in places)
 
 
 def nested(estimator: Any) -> Iterator[Any]:

@@ -797,6 +797,8 @@ def _refitted(
             f"The refit of {type(model.estimator).__name__} after {progress.n_known:,} rows, on "
             f"{len(y):,} of them, failed: {type(error).__name__}: {error}"
         )
+        if hasattr(part[0], "tocsr") and "dense" in str(error):
+            failure += " Let the steps before it return arrays: sparse_output=False."
         has_one_class = classes is not None and bool((y == y[0]).all())
         if progress.model is None and not has_one_class:
             raise ValueError(failure.replace("The refit", "The first refit", 1)) from error

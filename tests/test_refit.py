@@ -297,6 +297,9 @@ def test_a_first_refit_that_fails_names_itself(engine):
     bad = sk.PeriodicRefit(DecisionTreeClassifier(criterion="wrong"), every=30)
     with pytest.raises(Exception, match="The first refit of DecisionTreeClassifier after 30 rows"):
         evaluator.evaluate({"bad": bad}, X, Y)
+    trees = sk.PeriodicRefit(HistGradientBoostingClassifier(max_iter=2), every=30)
+    with pytest.raises(Exception, match=r"Let the steps before it return arrays: sparse_output=F"):
+        evaluator.evaluate({"trees": trees}, sparse.csr_matrix(X), Y)
 
 
 def test_classes_that_a_refit_has_not_seen():

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skstream._meta import answers_of
-from skstream.base import answers_each_row_alone, learner, nested
+from skstream._meta import answers_each_row_alone, answers_of
+from skstream.base import learner, nested
 from skstream.core.engine.answers import Task, no_answers
 from skstream.core.engine.block import Block, part_of
 from skstream.core.engine.kernel import Declined, Kernel

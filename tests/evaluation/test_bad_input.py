@@ -391,3 +391,14 @@ def test_an_argument_of_another_call_names_it(given, advice):
 def test_what_is_no_model_of_a_stream_names_the_way(model, advice):
     with pytest.raises(TypeError, match=advice):
         sk.PrequentialEvaluator().evaluate(model, [[0.0], [1.0]], [0, 1])
+
+
+def test_many_whole_numbers_as_labels_are_named():
+    evaluator, amounts = sk.PrequentialEvaluator("accuracy"), np.arange(1200) % 101
+    X = np.zeros((1200, 1))
+    with pytest.warns(UserWarning, match="labels are 101 different whole numbers.* regressors"):
+        evaluator.evaluate(sk.MajorityClass(), X, amounts)
+    evaluator.evaluate(sk.MajorityClass(), X, amounts, classes=np.arange(101))
+    for few in (amounts % 100, amounts.astype(str)):
+        evaluator.evaluate(sk.MajorityClass(), X, few)
+    evaluator.evaluate(sk.MajorityClass(), X[:50], amounts[:50])

@@ -506,6 +506,14 @@ class StreamEvaluator(BaseEstimator):
                     "Pass classes=[...]."
                 )
             labels = find_classes(classes, source)
+            many = len(labels) > 50 and 10 * len(labels) > min(n_rows or 1000, 1000)
+            in_memory = source == "y" and not hasattr(stream, "kinds")  # the CLI says it of files
+            if in_memory and labels.dtype.kind in "iu" and many:
+                warn(
+                    f"The labels are {len(labels):,} different whole numbers, and each is taken as "
+                    "a class. If they are amounts, evaluate regressors; if they are classes, pass "
+                    "classes=, and there is no warning."
+                )
         elif self.unanswered != "error":
             raise ValueError(
                 f'unanswered="{self.unanswered}" is for classifiers: a missing number has no '
