@@ -290,15 +290,23 @@ def check_can_learn(estimator: Any, *, as_it_is: bool = False) -> None:
     asked = " It is already fitted: which of the two do you mean?" if is_fitted(estimator) else ""
     raise TypeError(
         f"{type(estimator).__name__} cannot learn from a stream: it has no partial_fit. Use a "
-        "model with partial_fit (not a Pipeline, but a StreamPipeline of its steps), or else\n"
+        "model with partial_fit, or else\n"
         "- to refit it along the stream: skstream.PeriodicRefit(model, every=1000);\n"
         f"- to evaluate it unchanged, as fitted: sklearn.frozen.FrozenEstimator(fitted).{asked}"
     )
 
 
 def _of_other_library(estimator: Any) -> str | None:
-    """Say which function adapts a model of a library whose models learn by other methods."""
+    """Say what to pass for a model of another library, a search, or no model at all."""
     name = type(estimator).__name__
+    if isinstance(estimator, tuple):
+        return "A tuple is not a model. Pass models with names as a dict: {'name': model, ...}."
+    if name.endswith("SearchCV"):
+        return (
+            f"{name} has no partial_fit, and its folds are trained on later rows. To search along "
+            "the stream, use skstream.PrequentialSearch; to search anew at times, "
+            "skstream.PeriodicRefit."
+        )
     if hasattr(estimator, "learn_one"):
         return (
             f"{name} has learn_one, like a River model, but no partial_fit. Pass "

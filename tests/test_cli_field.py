@@ -184,16 +184,6 @@ def test_streams_stand_in_the_order_of_the_suite_without_those_that_are_not_ther
     assert result_of(done, "fetched").n_rows == 150
 
 
-def test_killed_and_resumed_is_the_same(done, data, tmp_path, capsys):
-    run(tmp_path)
-    for name in ("demo-0", "SEA-1"):
-        (tmp_path / "results" / f"{name}.npz").unlink()
-    (tmp_path / "table.md").unlink()
-    run(tmp_path)
-    assert "8 of 10 runs were finished before" in capsys.readouterr().err
-    assert [(tmp_path / n).read_text() for n in FILES] == [(done / n).read_text() for n in FILES]
-
-
 PLANTED = """
 from pathlib import Path
 import os

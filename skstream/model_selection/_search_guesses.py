@@ -27,24 +27,19 @@ def naive_scores(run: SearchRun) -> dict[str, float]:
             "The naive guesses are not scored, because no labels were kept: pass "
             "run=RunOptions(keep_tape=True) to the evaluator."
         )
-    end = n_chosen + run.n_honest if n_chosen else None
-    weight, time = (
-        None if column is None else column[:end]
-        for column in map(outcome.labels.get, ("weight", "time"))
-    )
+    y, weight, time = map(outcome.labels.get, ("y", "weight", "time"))
+    shared = {name: getattr(settings, name) for name in ("forgetting", "n_warmup", "batch_size")}
     evaluator = PrequentialEvaluator(
         {metric: settings.metrics[metric]},
-        forgetting=settings.forgetting,
-        n_warmup=settings.n_warmup,
-        batch_size=settings.batch_size,
         missing_labels="skip",
         error_score=np.nan,
         run=RunOptions(keep_tape=True),
+        **shared,
     )
     guesses: dict[str, Any] = {"persistent": Persistent(), "majority": MajorityClass()}
     if settings.classes is None:
         guesses = {"persistent": PersistentRegressor(), "mean": MeanRegressor()}
-    y = LabelSpace(settings.classes).decode(outcome.labels["y"][:end])
+    y = LabelSpace(settings.classes).decode(np.asarray(y))
     rows = as_stream(np.zeros((len(y), 1)), y, sample_weight=weight, arrival=time)
     with catch_warnings(action="ignore"):  # the search itself has warned
         result = evaluator.evaluate(guesses, rows, classes=settings.classes)
@@ -65,7 +60,7 @@ def beside_guesses(run: SearchRun, score: float) -> list[str]:
         return []
     sign = 1 if run.rules.lower_is_better else -1
     ranked = sorted(guesses, key=lambda name: np.nan_to_num(sign * guesses[name], nan=np.inf))
-    words = ", ".join(f"{name} {guesses[name]:.4f}" for name in ranked).replace("nan", "undefined")
+    words = ", ".join(f"{name} {guesses[name]:z.4f}" for name in ranked).replace("nan", "undefined")
     lines = [f"  naive guesses on the same rows: {words}"]
     if sign * guesses[ranked[0]] <= sign * score:
         lines.append(f"  It is not better than the naive guess {ranked[0]}.")

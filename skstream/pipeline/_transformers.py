@@ -141,16 +141,26 @@ def check_goes_on(name: str, transformer: Any) -> None:
         raise TypeError(_refusal(name, transformer))
 
 
+#: Our transformers that learn along the stream, by the names of scikit-learn's, which cannot.
+_COUNTERPARTS = {
+    "SimpleImputer": 'StreamImputer, or strategy="constant" with keep_empty_features=True',
+    "OneHotEncoder": "StreamOneHotEncoder, or categories= of all columns",
+    "OrdinalEncoder": "StreamOrdinalEncoder, or categories= of all columns",
+    "TargetEncoder": "TargetEncoder",
+}
+
+
 def _refusal(name: str, transformer: Any) -> str:
+    said = f"Step {name!r}: {type(transformer).__name__} cannot be trained row by row. Use"
+    ours = _COUNTERPARTS.get(_name_in_sklearn(transformer))
+    if ours is not None:
+        return f"{said} skstream.preprocessing.{ours}."
     return (
-        f"Step {name!r}: {type(transformer).__name__} cannot be trained row by row. Use a "
-        "transformer with partial_fit (StandardScaler, MinMaxScaler, MaxAbsScaler, MiniBatchNMF, "
-        "a StreamPipeline of transformers; IncrementalPCA if the first call has enough rows), a "
-        "stateless one (Normalizer, Binarizer, FunctionTransformer, HashingVectorizer, "
-        "FeatureHasher), one determined by its parameters (OneHotEncoder and OrdinalEncoder with "
-        "categories= or on categorical columns of a data frame, PolynomialFeatures, "
-        'SimpleImputer(strategy="constant", keep_empty_features=True)), or a fitted one in a '
-        "sklearn.frozen.FrozenEstimator."
+        f"{said} a transformer with partial_fit (StandardScaler, MinMaxScaler, MaxAbsScaler, "
+        "MiniBatchNMF, a StreamPipeline of transformers; IncrementalPCA if the first call has "
+        "enough rows), a stateless one (Normalizer, Binarizer, FunctionTransformer, "
+        "HashingVectorizer, FeatureHasher), one determined by its parameters "
+        "(PolynomialFeatures), or a fitted one in a sklearn.frozen.FrozenEstimator."
     )
 
 

@@ -241,14 +241,14 @@ class Canvas:
             n_points = sum(len(line.get_xdata()) for line in lines.values())
             free = corner if n_points <= MOST_POINTS_TO_SEARCH else "upper right"
             look = {"loc": free, "framealpha": 0.75, "edgecolor": "none", **small_text}
-            made = make(ax, **{**look, **keywords})
-            is_ours = not keywords and corner == "best" and ax not in self._used
-            if is_ours and ax.get_yscale() == "linear" and (place == "ends" or _covers(made, ax)):
+            if keywords:
+                return make(ax, **{**look, **keywords})
+            made, _ = _fitting(ax, partial(make, ax, **look))
+            is_ours = corner == "best" and ax not in self._used and ax.get_yscale() == "linear"
+            if is_ours and (place == "ends" or _covers(made, ax)):
                 made = self._above_the_lines(ax, partial(make, ax, **look), lines)
-            elif not keywords:
-                made, _ = _fitting(ax, partial(make, ax, **look))
             width = ax.get_window_extent().width
-            if not (keywords or small or made.get_window_extent().width <= width):
+            if not small and made.get_window_extent().width > width:
                 _narrowed(made, list(entries), width)
             return made
         beside: dict[str, Any] = {

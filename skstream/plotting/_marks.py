@@ -1,6 +1,7 @@
 """Marks of known drifts, and of warnings and alarms, in lanes above the curves."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from itertools import chain
 from typing import Any
 
@@ -13,8 +14,8 @@ from skstream.plotting._base import Canvas
 from skstream.streams import Drift
 from skstream.utils._optional import optional_import
 
-#: What users may give: numbers of rows, and pairs of them.
-Drifts = Sequence[int | tuple[int, int]] | int
+#: What users may give: numbers of rows, dates, and pairs of them.
+Drifts = Sequence[Any] | int
 
 LINE = {"alpha": 0.7, "linewidth": 0.8, "linestyle": (0, (4, 4)), "zorder": 1}
 BAND = {"alpha": 0.3, "linewidth": 0.0, "facecolor": "none", "hatch": "////", "zorder": 0.5}
@@ -43,6 +44,29 @@ POINTS_ACROSS, POINTS_UP = 400, 5
 REFITS = "refits"
 #: What the legend adds where marks do not say of which model they are.
 OF_ANY = " of any model"
+
+
+def rows_of_dates(drifts: Any, result: Any) -> Any:
+    """Replace dates by rows, which are interpolated between checkpoints; later ones are not shown.
+
+    What is no date stays, and everything where the result has no dates.
+    """
+    if result.times is None or result.times.dtype.kind != "M":
+        return drifts
+    known, rows = result.times.astype("datetime64[us]").astype(np.float64), result.checkpoints
+
+    def row(one: Any) -> Any:
+        if isinstance(one, list | tuple):
+            return list(map(row, one))
+        if not isinstance(one, str | date | np.datetime64):
+            return one
+        try:
+            when = float(np.array(one, dtype="datetime64[us]").astype(np.float64))
+        except ValueError:
+            return one
+        return round(float(np.interp(when, known, rows, right=rows[-1] + 1)))
+
+    return row(list(drifts) if np.iterable(drifts) and not isinstance(drifts, str) else drifts)
 
 
 def check_marks(drifts: Any, found: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.core.forgetting import parse_forgetting
-from skstream.core.measures.registry import known_measure
+from skstream.core.measures.registry import OF_CLASS, OF_CLASSES, REGRESSION, measure_of_name
 from skstream.core.result.select import chosen
 from skstream.metrics import Measure
 from skstream.plotting._axes import (
@@ -25,7 +25,7 @@ from skstream.plotting._axes import (
     wrap_name,
 )
 from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
-from skstream.plotting._marks import Drifts, Found
+from skstream.plotting._marks import Drifts, Found, rows_of_dates
 
 GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
 #: First checkpoints with fewer rows than this share of what is usual under the forgetting do not
@@ -36,6 +36,15 @@ BEYOND_LIMITS = 10.0
 #: Up to so many models besides baselines are shown where the user named none.
 MOST_MODELS = 10
 ROW_INCHES, TALLEST_INCHES = 0.14, 24.0  # of names at the ends of lines, and of a figure
+
+
+def known_measure(name: str) -> Measure:
+    """Return what is known of a measure by its name alone."""
+    kind, colon, _ = name.partition(":")
+    if colon and kind in OF_CLASS:
+        return Measure(**OF_CLASS[kind](f"{kind}:", 0, 2).facts)
+    measure = measure_of_name(name, OF_CLASSES | REGRESSION)
+    return Measure(name=name) if measure is None else Measure(**measure.facts)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -287,6 +296,6 @@ def contents_in(
         **arguments,
         "baselines": baselines_in(result, shown),
         "failed": [name for name in result.failures if name in shown],
-        "drifts": result.drifts if drifts is None else drifts,
+        "drifts": result.drifts if drifts is None else rows_of_dates(drifts, result),
         "detections": detections or {},
     }

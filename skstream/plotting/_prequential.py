@@ -142,8 +142,8 @@ class PrequentialDisplay(MeasureDisplay):
         models : str or sequence of str, default=None
             Models to show; None: all.
         drifts : sequence of (int or pair of int), default=None
-            Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
-            the stream, ``result.drifts``; (): none.
+            Rows at which the truth is known to change, or pairs ``(start, end)``; where the result
+            has times, also dates; None: those of the stream, ``result.drifts``; (): none.
         detections : dict of str to dict of str to Detections, default=None
             What drift monitors found, such as ``detect(result, {"ddm": DDM()})``.
         refits : bool, default=False
@@ -368,8 +368,8 @@ class FoldDisplay(PrequentialDisplay):
         models : str or sequence of str, default=None
             Models to show; None: all.
         drifts : sequence of (int or pair of int), default=None
-            Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
-            the stream, ``result.drifts``; (): none.
+            Rows at which the truth is known to change, or pairs ``(start, end)``; where the result
+            has times, also dates; None: those of the stream, ``result.drifts``; (): none.
         detections : dict of str to dict of str to list of Detections, default=None
             What drift monitors found, of all folds together.
         spread : {"range", "std", "lines"}, default=None

@@ -25,6 +25,7 @@ from skstream.streams._values import (
     object_array,
 )
 from skstream.utils._rows import check_names_of_one_type, check_no_name_twice, is_frame
+from skstream.utils._warnings import warn
 
 
 def numbers_of_booleans(X: Any) -> NDArray[np.float64]:
@@ -50,6 +51,8 @@ _KIND_OF_DTYPE = {**dict.fromkeys("iuf", "number"), "b": "boolean", "M": "dateti
 # A text has at least so many words on average; a category is rarely longer.
 _WORDS_OF_TEXT = 3
 _HASHED_CATEGORIES = 1024
+_DATE = r"([0-3]?\d([-/.])[0-3]?\d\2\d{4}|\d\d([-/.])\d\d\3\d\d|\d{4}([-/.])\d\d?\4\d\d?)"
+_OTHER_DATE = re.compile(rf"\s*{_DATE}([T ]+\d?\d:\d\d.*)?\s*")
 _DATE_AS_TEXT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 
 
@@ -227,6 +230,13 @@ def _kind_of(X: Any, place: int, max_categories: int) -> str:
     different = list(dict.fromkeys(values))
     if different and all(map(_is_date, different)):
         return "datetime"
+    if different and all(isinstance(v, str) and _OTHER_DATE.fullmatch(v) for v in different):
+        column = f"X[{[*X.columns][place]!r}]"
+        warn(
+            f"{column} looks like dates, such as {different[0]!r}, but texts of this form are "
+            f"taken as categories. Convert them in all rows, {column} = pd.to_datetime({column}, "
+            "dayfirst=True) (or False), leave the column out, or choose its kind with kinds=."
+        )
     is_few = len(different) < max_categories
     if (is_few and 2 * len(different) <= len(values)) or not all(
         isinstance(value, str) for value in different

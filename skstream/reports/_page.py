@@ -224,14 +224,24 @@ def _pictures(result: EvaluationResult, room: int, detections: Mapping[str, Any]
         return _paragraphs(["There are no plots: matplotlib was not installed."])
     if not len(result.checkpoints):
         return []
-    wanted, marked = _wanted(result), marks_of(result, detections)
-    parts = []
+    flat = [one for one in _wanted(result) if _is_flat(result, *one)]
+    wanted = [one for one in _wanted(result) if one not in flat]
+    marked, parts = marks_of(result, detections), []
     for one, name in wanted[:_MOST_PICTURES]:
         draw = partial(result.plot, one, forgetting=name, legend="ends", **marked)
         parts.append(_drawn(draw, f"{one}, {name}", room))
         marked = {one: value for one, value in marked.items() if one != "detections"}
-    more = [one for one, _ in wanted[_MOST_PICTURES:]]
-    return [*parts, *_paragraphs([f"Not drawn: {listed(more, _MOST_NAMES)}."] if more else [])]
+    for why, more in (("", wanted[_MOST_PICTURES:]), (", because all values are equal", flat)):
+        names = listed([one for one, _ in more], _MOST_NAMES)
+        parts += _paragraphs([f"Not drawn{why}: {names}."] if more else [])
+    return parts
+
+
+def _is_flat(result: EvaluationResult, metric: str, forgetting: str) -> bool:
+    """Whether a measure has the same value, where it has one, for all models at all checkpoints."""
+    curves = [result.curve(one, metric, forgetting=forgetting) for one in result.model_names]
+    values = np.concatenate([curve.ravel() for curve in curves])
+    return len(np.unique(values[np.isfinite(values)])) == 1
 
 
 def marks_of(result: EvaluationResult, detections: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,8 +56,9 @@ def score_rows(result: EvaluationResult, digits: int = 4) -> dict[str, list[Cell
     """Return the cells of each model, one for each measure, under the first mechanism.
 
     Scores that are written alike are best together. Models that failed are never best, and none is
-    where it is unknown whether a higher value of a measure is better, where the models are scored
-    on different rows, or where a kappa of some model has no value.
+    where all scores are written alike, where it is unknown whether a higher value of a measure is
+    better, where the models are scored on different rows, or where a kappa of some model has no
+    value.
     """
     check_count(digits, "digits", 0)
     scores = result.scores
@@ -69,7 +70,8 @@ def score_rows(result: EvaluationResult, digits: int = 4) -> dict[str, list[Cell
         values = [scores[name][metric] for name in whole if np.isfinite(scores[name][metric])]
         if undefined_kappas(result, metric, whole):
             continue
-        if values and is_higher is not None and alike and len(scores) > 1:
+        differ = len({_written(value, digits) for value in values}) > 1
+        if differ and is_higher is not None and alike:
             best[metric] = _written(max(values) if is_higher else min(values), digits)
     rows: dict[str, list[Cell]] = {}
     for name, by_metric in scores.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -244,6 +245,18 @@ def test_a_model_that_never_errs_is_not_behind_one_whose_kappa_is_defined() -> N
     assert answer(result).headline.startswith(said)
     assert "**0.0000**" not in result.to_markdown()
     assert "**1.0000**" in result.to_markdown()
+
+
+def test_where_all_models_tie_none_is_bold_and_nothing_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    y = np.arange(50) % 2
+    models = {"a": 1 - y, "b": np.where(np.arange(50) == 9, y, 1 - y)}
+    result = sk.score_predictions(y, models, metrics=["kappa_plus", "accuracy"])
+    assert "| 0.0000 |" in result.to_markdown() and "**0.0000**" not in result.to_markdown()
+    assert "**0.0200**" in result.to_markdown()
+    result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "Not drawn, because all values are equal: kappa_plus." in page
 
 
 def test_a_naive_guess_that_the_tested_loss_prefers_is_in_the_headline():

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
@@ -376,3 +378,16 @@ def test_an_argument_of_another_call_names_it(given, advice):
     for kind in (sk.KFoldEvaluator, sk.PrequentialEvaluator):
         with pytest.raises(TypeError, match=f"^evaluate has no parameter '{name}'. {advice}"):
             kind("accuracy").evaluate(sk.MajorityClass(), [[0.0], [1.0]], [0, 1], **given)
+
+
+@pytest.mark.parametrize(
+    ("model", "advice"),
+    [
+        ([("nb", GaussianNB())], r"Pass models with names as a dict: {'name': model"),
+        (GridSearchCV(GaussianNB(), {}), r"use skstream\.PrequentialSearch"),
+        (RandomForestClassifier(), r"Use a model with partial_fit, or else\n- to refit it"),
+    ],
+)
+def test_what_is_no_model_of_a_stream_names_the_way(model, advice):
+    with pytest.raises(TypeError, match=advice):
+        sk.PrequentialEvaluator().evaluate(model, [[0.0], [1.0]], [0, 1])

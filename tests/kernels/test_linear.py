@@ -109,66 +109,6 @@ def test_kernel_is_the_loop(case: Any) -> None:
             ref.assert_same_state(again.estimator, plain)
 
 
-@examples(15)
-@given(case=cases(), n_before=st.integers(1, 10))
-def test_a_fitted_estimator_is_taken_up_and_handed_on(case: Any, n_before: int) -> None:
-    estimator, task, block, _ = case
-    before = block_part(block, 0, min(n_before, block.n_learns - 1))
-    between = block_part(block, before.n_learns, block.n_learns)
-    try:
-        run_row_by_row(estimator, before, task)
-        plain = copy.deepcopy(estimator)
-        run_row_by_row(plain, between, task)
-        fitted = copy.deepcopy(plain)
-        run_row_by_row(fitted, before, task)
-    except ValueError:
-        return  # overflow
-    for name in PATHS:
-        with path(name):
-            model = copy.deepcopy(estimator)
-            kernel = ref.running(model, task)
-            kernel.export()
-            ref.assert_same_state(model, estimator)
-            kernel.run(between)
-            kernel.export()
-            ref.assert_same_state(model, plain)
-            run_row_by_row(model, before, task)
-            ref.assert_same_state(model, fitted)
-
-
-def block_part(block: Block, begin: int, end: int) -> Block:
-    none = np.empty(0, dtype=np.int64)
-    weight = None if block.weight is None else block.weight[begin:end]
-    index, y = block.learn_index[begin:end], block.y[begin:end]
-    return Block(block.learn_X, index, y, weight, block.ask_X, none, none)
-
-
-@examples(15)
-@given(case=cases())
-def test_earlier_states_are_still_states(case: Any) -> None:
-    estimator, task, block, rng = case
-    parts = ref.cut(block, ref.random_cuts(block, rng))
-    for name in PATHS:
-        with path(name):
-            kernel = ref.running(copy.deepcopy(estimator), task)
-            states, answers = [kernel.state], []
-            try:
-                for part in parts:
-                    answers.append(kernel.run(part))
-                    states.append(kernel.state)
-            except Declined:
-                return  # overflow
-            kernel.export()
-            expected = copy.deepcopy(kernel.estimator)
-            for start in rng.integers(0, len(parts), 3):
-                kernel.state = states[start]
-                kernel.export()
-                for part, answer in zip(parts[start:], answers[start:], strict=True):
-                    np.testing.assert_array_equal(kernel.run(part), answer)
-                kernel.export()
-                ref.assert_same_state(kernel.estimator, expected)
-
-
 @pytest.mark.parametrize("name", PATHS)
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 def test_many_asks_between_learns(name: str, storage: Any) -> None:
@@ -202,23 +142,6 @@ def test_learnt_and_asked_rows_may_differ(name: str, storage: Any) -> None:
     with path(name):
         answers = ref.running(SGDRegressor(penalty="elasticnet", alpha=0.1), Task(None)).run(block)
     assert_same_answers(answers, expected, scores, Task(None), 1.0)
-
-
-@pytest.mark.parametrize("name", PATHS)
-def test_asking_changes_nothing(name: str) -> None:
-    rng = np.random.default_rng(6)
-    X, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
-    index, none = np.arange(50), np.empty(0, dtype=np.int64)
-    with path(name):
-        kernel = ref.running(SGDClassifier(), Task(np.arange(2)))
-        kernel.run(Block(X, index, y, None, X, none, none))
-        state = kernel.state
-        asks = Block(X, none, y[:0], None, X, index, np.zeros(50, dtype=np.int64))
-        first = kernel.run(asks)
-        assert kernel.state is state
-        np.testing.assert_array_equal(kernel.run(asks), first)
-    kernel.export()
-    np.testing.assert_array_equal(kernel.estimator.predict(X), first)
 
 
 @pytest.mark.parametrize("name", PATHS)

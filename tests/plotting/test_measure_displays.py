@@ -16,7 +16,7 @@ from skstream.metrics import Measure
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import COLORS, measure_words, spread_apart
 from skstream.reports._report import forgetting_words
-from skstream.streams import make_demo_stream
+from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import FailsLater
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -319,6 +319,21 @@ def test_drifts_are_in_the_legend_once_and_only_where_they_are_seen() -> None:
     for wrong in (["soon"], [np.nan], [None]):
         with pytest.raises(ValueError, match="drifts must be numbers of rows"):
             display(models(1), drifts=wrong).plot()
+
+
+@pytest.mark.parametrize("given", [["2026-01-02"], "2026-01-02", [np.datetime64("2026-01-02")]])
+def test_drifts_are_dates_where_the_result_has_times(given: Any) -> None:
+    arrival = np.datetime64("2026-01-01") + np.arange(240) * np.timedelta64(1, "h")
+    rows = as_stream(np.zeros((240, 1)), np.arange(240) % 2, arrival=arrival)
+    evaluator = sk.PrequentialEvaluator("accuracy", record_every="1D")
+    result = evaluator.evaluate({"last": sk.Persistent()}, rows)
+    drawn = result.plot(drifts=given)
+    assert drawn.drifts in ([24], 24)
+    (mark,) = [line for line in drawn.ax_.lines if line.get_ydata()[-1] == 1]
+    assert mark.get_xdata()[0] == pytest.approx(matplotlib.dates.date2num(arrival[24]), abs=0.01)
+    assert "known drift" not in entries(result.plot(drifts=["2027-01-01"]).legend_)
+    with pytest.raises(ValueError, match="drifts must be numbers of rows"):
+        result.plot(drifts=["soon"])
 
 
 # --- limits ---------------------------------------------------------------------------------------

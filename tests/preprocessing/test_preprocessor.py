@@ -1,5 +1,6 @@
 """make_stream_preprocessor: which kind each column is, and that what it makes runs by kernel."""
 
+import re
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -254,3 +255,15 @@ def test_booleans_that_come_as_objects_with_a_gap_first_are_prepared_alike(rng):
     ]
     assert list(answers[0][5:]) == list(answers[2][5:])
     assert list(answers[1][5:]) == list(answers[3][5:])
+
+
+@pytest.mark.parametrize("text", ["03/01/2022 00:00", "3.1.2022", "03-01-22", "2022/01/03T10:00"])
+def test_dates_in_another_form_are_named(text: str) -> None:
+    for values in ([text] * 4, [text, None], [text, text.replace("3", "4")]):
+        rows = pandas.DataFrame({"when": values, "x": 1.0})
+        words = rf"^X\['when'\] looks like dates, such as '{re.escape(text)}', .*dayfirst=True"
+        with pytest.warns(UserWarning, match=words):
+            make_stream_preprocessor(rows)
+        make_stream_preprocessor(rows, kinds={"when": "many categories"})
+        for other in ("1.2.3", "10.0.0.1", "12-34", "02-12345678"):
+            make_stream_preprocessor(rows.assign(when=[other, *values[1:]]))

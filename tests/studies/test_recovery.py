@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import skstream as sk
-from skstream.core.measures.registry import known_measure
+from skstream.plotting._measure import known_measure
 from skstream.streams import SEA, Drift
 
 ROWS = np.arange(100, 1001, 100)

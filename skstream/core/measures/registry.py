@@ -289,15 +289,6 @@ def measure_of_name(name: str, table: Mapping[str, Measure]) -> Measure | None:
         raise ValueError(f"There is no measure {name!r}. {error}") from error
 
 
-def known_measure(name: str) -> Measure:
-    """Return what is known of a measure by its name alone."""
-    kind, colon, _ = name.partition(":")
-    if colon and kind in OF_CLASS:
-        return Measure(**OF_CLASS[kind](f"{kind}:", 0, 2).facts)
-    measure = measure_of_name(name, OF_CLASSES | REGRESSION)
-    return Measure(name=name) if measure is None else Measure(**measure.facts)
-
-
 #: Names of measures in other libraries, where they end in _score without that.
 _OTHER_NAMES = {
     **dict.fromkeys(("acc", "exact_match", "hamming", "percent_correct"), "accuracy"),
