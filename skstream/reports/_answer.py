@@ -205,7 +205,9 @@ class _Standing:
         ahead = f"{these} the {self.most} {self.measure} of {len(self.ranked)} models"
         if guess is None:
             return f"{ahead}, {self._shown(best)}."
-        against = f"the {NAIVE} {guess} ({self._shown(guess)})"
+        figures, against = self._shown(best), f"the {NAIVE} {guess} ({self._shown(guess)})"
+        if tested.qualifier and guess not in tested.untested:  # the test is not of the figures
+            figures, against = f"{figures} ({guess}: {self._shown(guess)})", f"the {NAIVE} {guess}"
         if guess in tested.worse:
             every = len(self.naive) > 1 and set(self.naive) <= set(tested.worse)
             against = f"every {NAIVE}" if every else against
@@ -220,7 +222,7 @@ class _Standing:
         ahead_of_best = [name for name in self.naive if name in tested.better and name != guess]
         if ahead_of_best:  # the test is of another loss than the measure
             verdict += f"; by the same test, it is worse than the {NAIVE} {_names(ahead_of_best)}"
-        return f"{ahead}, {self._shown(best)}, {verdict}."
+        return f"{ahead}, {figures}, {verdict}."
 
     def distances(self) -> list[str]:
         """Say by how much the best one is ahead of the naive guess, and of the next model."""

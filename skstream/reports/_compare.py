@@ -95,6 +95,9 @@ def compare(
         rows = compared_rows(result, a, b, loss, at=at, since=since, fold=fold, bin=bin)
         tested = test_of_rows(rows, test, mechanism, over_time, options)
         words = loss_in_words(result, loss, options.get("bounds"))
+        first = result.metric_names[0]
+        if metric is None and result.measures[first].row_loss != loss.kind:
+            words += f", since {first} is no mean over rows,"
         return replace(tested, subject=f"by {words} {over_rows(mechanism.name)}, {rows.place}")
     if over_time:
         raise ValueError(

@@ -271,7 +271,9 @@ def test_a_naive_guess_that_the_tested_loss_prefers_is_in_the_headline():
     result = sk.score_predictions(y, predictions, metrics=["recall:1", "accuracy"])
     result = replace(result, details=replace(result.details, baselines=("persistent", "majority")))
     headline = answer(result).headline
+    compared = " ".join(str(result.compare("eager", "majority")).split())
+    assert "(accuracy), since recall:1 is no mean over rows, over all rows" in compared
     assert headline.startswith(
-        "eager has the highest recall:1 of 3 models, 1.0000, and, by the 0/1"
+        "eager has the highest recall:1 of 3 models, 1.0000 (persistent: 0.4880), and, by the 0/1"
     )
     assert headline.endswith("by the same test, it is worse than the naive guess majority.")
