@@ -13,6 +13,7 @@ from scipy import sparse
 from skstream.utils._masked import is_missing, unmasked
 from skstream.utils._optional import optional_import
 from skstream.utils._times import LARGEST_EXACT
+from skstream.utils._warnings import warn
 
 DENSE = "dense array"
 TEXTS = "one-dimensional array of texts"
@@ -106,8 +107,15 @@ def check_same_order(given: Mapping[str, Any], where: str = "") -> None:
     """Raise an error if pandas objects of the same rows have the same index in different orders.
 
     Rows are matched by position. Indexes of other values may do so, such as that of a column which
-    was made anew.
+    was made anew. A feature that is the label itself causes a warning.
     """
+    X, y = given.get("X"), given.get("y")
+    label = getattr(y, "name", None)
+    if label is not None and label in getattr(X, "columns", ()) and X[label].equals(y):
+        warn(
+            f"Column {label!r} of X{where} is y itself, so that a model has only to repeat it. "
+            f"Leave it out: X.drop(columns={label!r})."
+        )
     indexes = [(name, one.index) for name, one in given.items() if hasattr(one, "iloc")]
     for name, index in indexes[1:]:
         first, expected = indexes[0]

@@ -339,3 +339,11 @@ def test_a_repeated_index_can_only_be_sorted(pd: Any) -> None:
     frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(N) // 2)
     with pytest.raises(ValueError, match=r"y has the index of X .* both sorted in one way; or"):
         evaluated(sk.PrequentialEvaluator, frame, indexed(Y, frame)[::-1])
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door not in (asked, logged)])
+def test_a_feature_that_is_the_label_is_named(door: Any, pd: Any) -> None:
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(label=Y)
+    with pytest.warns(UserWarning, match=r"Column 'label' of X.* is y itself"):
+        door(frame, frame["label"])
+    door(frame, frame["label"].shift(1, fill_value=0))  # the previous label may be a feature
