@@ -18,13 +18,10 @@ pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 ROWS = [(x / 10, -x / 7, "up" if x % 3 else "down") for x in range(-30, 30)]
 
 
-def written(folder: Path, labels: Any = None, names: str = "a,b,class", comma: bool = False) -> str:
-    rows = [(a, b, label if labels is None else labels(i)) for i, (a, b, label) in enumerate(ROWS)]
-    lines = [f"{a:.3f},{b:.3f},{label}" for a, b, label in rows]
-    if comma:
-        lines = [line.replace(",", ";").replace(".", ",") for line in lines]
+def written(folder: Path, names: str = "a,b,class") -> str:
     path = folder / "rows.csv"
-    path.write_text("\n".join([names, *lines]) + "\n")
+    rows = [f"{a:.3f},{b:.3f},{label}" for a, b, label in ROWS]
+    path.write_text("\n".join([names, *rows]) + "\n")
     return str(path)
 
 

@@ -49,26 +49,19 @@ def csv_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run(
-    csv_file: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Run:
+def run(run: Run, csv_file: Path) -> Run:
     """Evaluate naive Bayes beside the baselines; gives status, output, errors."""
-    monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: Any, target: str = "label", model: str = "nb") -> tuple[int, str, str]:
+    def evaluate(*arguments: Any, target: str = "label", model: str = "nb") -> tuple[int, str, str]:
         words = ["evaluate", str(csv_file), "--target", target, "--model", model]
         other = "number" if target == "label" else "label"
         words += ["--exclude", other, "--metric", "accuracy" if target == "label" else "mae"]
         used = {*map(str, arguments)}
         for name in TIMES:  # what a role has is no feature anyway
             words += [] if name in used else ["--exclude", name]
-        status = main([*words, *map(str, arguments)])
-        return status, *capsys.readouterr()
+        return run(*words, *arguments)
 
-    return run
+    return evaluate
 
 
 def verified(capsys: pytest.CaptureFixture[str]) -> str:

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,8 @@ def log(tmp_path: Path, pa: Any, pd: Any) -> Path:
 
 
 @pytest.fixture
-def score(log: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    def run(*arguments: Any) -> tuple[int, str, str]:
-        status = main(["score", str(log), "--target", "fraud", *map(str, arguments)])
-        return status, *capsys.readouterr()
-
-    return run
+def score(run: Run, log: Path) -> Run:
+    return partial(run, "score", log, "--target", "fraud")
 
 
 def test_scores_are_those_of_the_columns(score: Run, tmp_path: Path, matplotlib: Any) -> None:

@@ -353,9 +353,10 @@ def _planned_of(words: Sequence[str]) -> _Planned:
 
 def _planned(options: argparse.Namespace) -> _Planned:
     """Open the stream, make the models and the evaluator, and check that they fit together."""
-    _check_repeated("--model", options.model)
-    _check_repeated("--forgetting", options.forgetting)
-    _check_repeated("--monitor", options.monitor)
+    for name in ("model", "forgetting", "monitor"):
+        for value in (given := getattr(options, name)):
+            if given.count(value) > 1:
+                raise ValueError(f"--{name} {shlex.quote(value)} was given twice.")
     given = models_given(options.model)
     check_options(options)
     opened = open_stream(options, **dict(options.read), exclude=options.exclude or None)
@@ -522,9 +523,3 @@ def _drifts_in_words(drifts: Sequence[Drift]) -> str:
         for drift in drifts
     ]
     return shown(words) if words else "none known"
-
-
-def _check_repeated(option: str, given: list[str]) -> None:
-    for value in given:
-        if given.count(value) > 1:
-            raise ValueError(f"{option} {shlex.quote(value)} was given twice.")

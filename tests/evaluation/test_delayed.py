@@ -600,3 +600,11 @@ def test_labels_that_overtake_each_other_make_an_abrupt_drift_gradual():
     assert result.drifts == literal_drifts(DRIFTS, label_order.tolist())
     assert result.drifts[0].start == 90
     assert result.drifts[0].end > 110
+
+
+def test_all_labels_settled_before_the_end_leave_scores_to_probabilities():
+    rows, labels = np.zeros((1000, 1)), np.arange(1000) % 2
+    found = sk.DelayedEvaluator(["log_loss", "accuracy"], delay=600.0).evaluate(
+        {"m": sk.MajorityClass()}, rows, labels
+    )
+    assert np.isfinite(found.scores["m"]["log_loss"])

@@ -550,7 +550,7 @@ class AskedWhileWaiting:
             of_lane[0] = scores[~settled.is_poll]
             of_lane[1:-1] = means_by_bin(shown[lane], scores, self._n_bins).transpose(1, 0, 2)
             of_lane[-1] = last.scores[:, lane]
-        flat = table.reshape(-1, n_rows, self._n_scores)
+        flat = table.reshape(len(lines), n_rows, self._n_scores)
         flat[~is_given(lines)] = np.nan
         return flat
 

@@ -419,7 +419,7 @@ def _scores_of(
     for of_lane, its in zip(table, scores, strict=True):
         if its is not None:
             of_lane[:] = np.asarray(its[rows]).reshape(n_rows, width, n_columns).transpose(1, 0, 2)
-    return table.reshape(-1, n_rows, n_columns)
+    return table.reshape(len(lanes) * width, n_rows, n_columns)
 
 
 def check_has_scores(metrics: Mapping[str, Measure], tape: Tape) -> None:
