@@ -339,6 +339,8 @@ def test_a_repeated_index_can_only_be_sorted(pd: Any) -> None:
     frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(N) // 2)
     with pytest.raises(ValueError, match=r"y has the index of X .* both sorted in one way; or"):
         evaluated(sk.PrequentialEvaluator, frame, indexed(Y, frame)[::-1])
+    pairs = pd.MultiIndex.from_product([range(2), range(N // 2)])
+    evaluated(sk.PrequentialEvaluator, frame, pd.Series(Y, index=pairs))
 
 
 @pytest.mark.parametrize("door", [door for door in DOORS if door not in (asked, logged)])
