@@ -328,5 +328,5 @@ def test_texts_are_read_as_they_are_written(tmp_path, written, text):
 
 def test_the_row_of_a_missing_label(tmp_path):
     stream = ARFFStream(write(tmp_path, TEXT), "class")
-    with pytest.raises(ValueError, match=r"It is row 2 of .*rows\.arff: its label is empty"):
+    with pytest.raises(ValueError, match=r"It is row 2 of .*rows\.arff\. If its label is the mark"):
         PrequentialEvaluator("accuracy").evaluate(Persistent(), stream)
