@@ -536,9 +536,9 @@ def checked_rows(
 
 
 def _has_none(y: Any) -> bool:
-    """Whether a label is missing, which would be compared with texts in vain."""
+    """Whether a label is missing, None or NaN, which would be compared with texts in vain."""
     values = np.asarray(y)
-    return values.dtype == object and any(one is None for one in values.ravel().tolist())
+    return values.dtype == object and any(v is None or v != v for v in values.ravel().tolist())
 
 
 #: What is said where Ctrl-C comes while workers run the candidates.

@@ -258,7 +258,8 @@ def _whole_numbers(labels: NDArray[Any], name: str) -> NDArray[Any]:
         value = labels[np.flatnonzero(~whole)[0]]
         raise ValueError(
             f"{name} contains the number {value}, which is not a class label: class labels stored "
-            "as floats must be whole numbers. Fractional targets belong to regression."
+            "as floats must be whole numbers. Fractional targets belong to regressors; their "
+            "baselines are PersistentRegressor and MeanRegressor."
         )
     if len(labels) and np.abs(labels).max() < 2**53:
         return _distinct_integers(labels.astype(np.int64)).astype(labels.dtype)

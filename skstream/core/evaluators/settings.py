@@ -420,7 +420,8 @@ def is_regression(models: Mapping[str, Any]) -> bool:
     if regressors and len(regressors) < len(models):
         raise ValueError(
             f"Models {sorted(regressors)} are regressors and the others are not; evaluate "
-            "classifiers and regressors separately."
+            "classifiers and regressors separately. The baselines of regressors are "
+            "PersistentRegressor and MeanRegressor."
         )
     return bool(regressors)
 
