@@ -1056,3 +1056,13 @@ def test_a_candidate_without_an_error_is_not_behind_one_whose_kappa_is_defined()
     assert one.best_params_ == {"k": 0}
     assert one.cv_results_["rank_test_score"].tolist() == [2, 1]
     assert "nan (undefined: accuracy and the order of the candidates decided)" in str(one)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_a_missing_label_among_texts_is_named_by_its_row(gap):
+    labels = np.array(["yes", "no"] * 10, dtype=object)
+    labels[7] = gap
+    with pytest.raises(ValueError, match="Row 7 has no label"):
+        sk.PrequentialSearch(sk.MajorityWindow(), {"window_size": [3, 5]}).fit(
+            np.zeros((20, 1)), labels
+        )
