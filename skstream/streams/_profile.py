@@ -456,7 +456,7 @@ def doubtful_features(stream: Stream) -> Iterator[str]:
         if texts and (words := words_of_dates(name, texts)):
             yield words
     times = {name: columns[name] for name in columns if kinds[name] == "time"}
-    arrival, of_rows = meta.get("arrival"), "their arrival"
+    arrival, of_rows = meta.get("arrival"), "the arrival of their row"
     if arrival is not None:
         times_of_rows = _seconds(arrival) if arrival.dtype.kind == "M" else np.full(len(X), np.inf)
     else:
@@ -467,8 +467,8 @@ def doubtful_features(stream: Stream) -> Iterator[str]:
         if len(is_later) and is_later.mean() >= _MOST_LATER:
             first = "" if arrival is not None else f"arrival={of_rows!r} and "
             yield (
-                f"{name!r} is later than {of_rows} in nearly all rows, and may not be known when "
-                f"they are predicted. If it says when the label became known, pass {first}"
+                f"Nearly all times in {name!r} are later than {of_rows}, so they are not known when "
+                f"a row is predicted. If they say when the label became known, pass {first}"
                 f"label_time={name!r}. Else leave it out with exclude={[name]}."
             )
 
