@@ -109,9 +109,9 @@ def check_same_order(given: Mapping[str, Any], where: str = "") -> None:
     Rows are matched by position. Indexes of other values may do so, such as that of a column which
     was made anew. A feature that is the label itself causes a warning.
     """
-    X, y = given.get("X"), given.get("y")
-    label = getattr(y, "name", None)
-    if label is not None and label in getattr(X, "columns", ()) and X[label].equals(y):
+    X: Any = given.get("X")
+    label = getattr(given.get("y"), "name", None)
+    if label is not None and label in getattr(X, "columns", ()) and X[label].equals(given["y"]):
         warn(
             f"Column {label!r} of X{where} is y itself, so that a model has only to repeat it. "
             f"Leave it out: X.drop(columns={label!r})."
