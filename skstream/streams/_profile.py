@@ -467,8 +467,8 @@ def doubtful_features(stream: Stream) -> Iterator[str]:
         if len(is_later) and is_later.mean() >= _MOST_LATER:
             first = "" if arrival is not None else f"arrival={of_rows!r} and "
             yield (
-                f"Nearly all times in {name!r} are later than {of_rows}, so they are not known when "
-                f"a row is predicted. If they say when the label became known, pass {first}"
+                f"Nearly all times in {name!r} are later than {of_rows}, so they are not known "
+                f"when a row is predicted. If they say when the label became known, pass {first}"
                 f"label_time={name!r}. Else leave it out with exclude={[name]}."
             )
 
