@@ -162,7 +162,7 @@ DATES = "came,known,note,x,class\n" + "".join(
         (["--forgetting", "window:7D"], "pass --time COL"),
         (["--target", "x", "--read", "nominal=x"], 'Pass --set missing_labels=skip to predict it'),
         (["--exclude", "note,x"], "Repeat --exclude for each column. Columns: 'came', 'known',"),
-        (["--metric", "rmse"], "'rmse' is one of regression, but the target has labels"),
+        (["--metric", "rmse"], "'rmse' is one of regression, but the models are classifiers"),
         (["--set", "n_warmup=-1"], "error: --set n_warmup must be an int"),
         (["--n-jobs", "0"], "error: --n-jobs must be an int"),
         (["--label-time", "x", "--time", "known", "--delay-unit", "1h"], "add --delay"),

@@ -165,6 +165,8 @@ def test_a_command_that_fails_leaves_no_folder(run: Run, parcels: Path) -> None:
     Path("file").write_text("")
     errors = refused(run("evaluate", parcels, "--target", "outcome", "--save", "file/folder"))
     assert "--save needs the folder file/folder, but that, or a part of it, is a file." in errors
+    errors = run("evaluate", "file", "--target", "y", "--save", "result.npz")[2]
+    assert "--save takes a folder, in which it writes result.npz: --save result" in errors
 
 
 def test_times_that_are_missing_or_go_back_are_refused(run: Run, parcels: Path) -> None:
@@ -258,3 +260,14 @@ def test_trees_are_told_which_columns_are_categories(run, tmp_path, rng):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             PrequentialEvaluator("accuracy").evaluate({"t": silent}, stream)
+
+
+@pytest.mark.parametrize(("n_places", "expected"), [(5, 20), (40, 41), (300, 100)])
+def test_prepared_models_know_the_categories_of_the_file(
+    n_places, expected, tmp_path: Path
+) -> None:
+    lines = [f"p{k % n_places},{k % 2}" for k in range(600)]
+    (tmp_path / "places.csv").write_text("\n".join(["place,label", *lines]))
+    stream = CSVStream(tmp_path / "places.csv", target="label")
+    encoder = model_of("prepared('sgd')", stream)[0].transformers[0][1]
+    assert encoder.max_categories == expected

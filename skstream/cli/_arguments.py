@@ -56,9 +56,10 @@ models:
 {models}
   Parameters go in parentheses: "sgd(alpha=0.001)". A quoted model is wrapped: \
 "augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')"; "prepared('sgd')" suits files \
-with categories and gaps. Any other estimator with partial_fit, or model of River, is \
-named by its module: "sklearn.linear_model:Perceptron(penalty='l2')", \
-river.tree:HoeffdingTreeClassifier. Naming a module imports it, which runs its code. \
+with categories (max_categories of a column; by default all, up to 99) and gaps. Any \
+other estimator with partial_fit, or model of River, is named by its module: \
+"sklearn.linear_model:Perceptron(penalty='l2')", river.tree:HoeffdingTreeClassifier. \
+Naming a module imports it, which runs its code. \
 A name before = is shown in the table: "slow=sgd(alpha=0.001)". Use quotes, because the \
 shell reads parentheses itself.
 

@@ -473,8 +473,7 @@ def _with_baselines(models: dict[str, Any], stream: Stream, target: str) -> dict
         wrong = next(name for name, model in models.items() if not is_regressor(model))
         raise ValueError(
             f"{target} has numbers with fractions, which need a regressor, but {wrong} is a "
-            "classifier. Evaluate regressors: --model sgd-regressor, or \"pipeline('scaler', "
-            "'sgd-regressor')\"."
+            "classifier. Evaluate regressors: --model \"prepared('sgd-regressor')\"."
         )
     regression = fractional or _regression(models)
     names = REGRESSOR_BASELINES if regression else CLASSIFIER_BASELINES

@@ -342,7 +342,7 @@ def prepared_for(stream: Stream | None) -> Callable[..., Any]:
     None: the stream is not known yet, and the model is made to be checked.
     """
 
-    def prepared(estimator: Any, max_categories: int = 20) -> Any:
+    def prepared(estimator: Any, max_categories: int | None = None) -> Any:
         """Put before a model: gaps filled, numbers scaled, categories one-hot."""
         if stream is None:
             return make_stream_pipeline(StreamImputer(), StandardScaler(), estimator)
@@ -351,10 +351,11 @@ def prepared_for(stream: Stream | None) -> Callable[..., Any]:
     return prepared
 
 
-def _preprocessor_of(stream: Stream, max_categories: int) -> Any:
+def _preprocessor_of(stream: Stream, max_categories: int | None) -> Any:
     """Return the preprocessor that suits the kinds of the columns of a stream of arrays.
 
-    Times are numbers in such streams, and so they are here.
+    Times are numbers in such streams, and so they are here. None: 20 categories of a column, or as
+    many as a column of the file has, up to 100; others are pooled.
     """
     X = next(iter(stream)).X
     if not (isinstance(X, np.ndarray) and X.dtype.kind == "f"):
@@ -364,7 +365,11 @@ def _preprocessor_of(stream: Stream, max_categories: int) -> Any:
             "\"pipeline('sklearn.preprocessing:MaxAbsScaler', 'sgd')\"."
         )
     pandas = optional_import("pandas", "prepared(...)")
-    known: dict[str, str] = getattr(stream.source_streams()[0], "kinds", {})
+    source = stream.source_streams()[0]
+    known: dict[str, str] = getattr(source, "kinds", {})
+    if max_categories is None:
+        most = max(map(len, getattr(source, "categories", {}).values()), default=0)
+        max_categories = min(max(20, most + 1), 100)
     kinds: dict[Any, str] = dict(enumerate(known.values() or ["number"] * X.shape[1]))
     return make_stream_preprocessor(
         pandas.DataFrame(X[:_FIRST_ROWS]),  # its columns have numbers for names

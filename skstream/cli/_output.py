@@ -139,6 +139,10 @@ def make_folder(folder: Path, option: str) -> None:
 
 def _check_folder(folder: Path, option: str) -> None:
     """Fail where a folder of this name cannot be made; it is made when something is written."""
+    if folder.suffix == ".npz":
+        raise ValueError(
+            f"{option} takes a folder, in which it writes result.npz: {option} {folder.stem}"
+        )
     there = next((one for one in (folder, *folder.parents) if os.path.lexists(one)), Path())
     if not there.is_dir():
         raise NotADirectoryError(

@@ -367,10 +367,10 @@ def test_a_parameter_of_another_evaluator_names_it(kind, given, owner):
     ("given", "advice"),
     [
         ({"label_time": [1, 2]}, r"Pass it to evaluate of a DelayedEvaluator\."),
-        ({"delay": "3D"}, r"DelayedEvaluator has it\."),
+        ({"delay": "3D"}, r"Pass it to the evaluator, as in DelayedEvaluator\(delay=\.\.\.\)"),
         ({"target": "y"}, r"Pass streams\.as_stream\(frame, target='y'\) as the stream"),
         ({"sampleweight": [1, 2]}, r"Did you mean 'sample_weight'\?"),
-        ({"forgetting": "adwin"}, r"\w+Evaluator has it\."),
+        ({"forgetting": "adwin"}, r"Pass it to the evaluator, as in PrequentialEvaluator\(forge"),
     ],
 )
 def test_an_argument_of_another_call_names_it(given, advice):

@@ -93,9 +93,9 @@ def test_labels_that_are_numbers_or_truth_values():
         (
             "r2",
             CLASSES,
-            r"'r2' is one of regression, but the target has labels\. Suitable are a",
+            r"'r2' is one of regression, but the models are classifiers\. Suitable are a",
         ),
-        ("kappa", None, "'kappa' is one of classification, but the target has numbers"),
+        ("kappa", None, "'kappa' is one of classification, but the models are regressors"),
         ("f1:UP", None, "Unknown measure"),
         ("balanced_accuracy", None, "'arithmetic_accuracy' is a measure of classification"),
         ("f1", CLASSES, r"Did you mean 'f1_macro'\? Or name the class: 'f1:DOWN' or 'f1:UP'\."),

@@ -604,9 +604,11 @@ def refuse_unknown(kind: Any, given: Any, error: type[Exception], names: Any = N
     for name in [name for name in given if name.partition("__")[0] not in known]:
         ours = (names or _ELSEWHERE).get(name, "")
         kinds = StreamEvaluator.__subclasses__()
-        having = [f" {it.__name__} has it." for it in kinds if name in signature(it).parameters]
-        hint = having[0] if having else did_you_mean(name, known)
-        if name == "forgetting" and isinstance(kind, type):
+        having = max((it.__name__ for it in kinds if name in signature(it).parameters), default="")
+        hint = f" {having} has it." if having else did_you_mean(name, known)
+        if having and not isinstance(kind, type):  # of a method
+            hint = f" Pass it to the evaluator, as in {having}({name}=...)."
+        elif name == "forgetting":
             hint = " Each of its scores is that of one holdout set, not a mean over past rows."
         if ours.partition("=")[0] in known or ours.startswith(("streams", "it to")):
             hint = f" Pass {ours.format(given[name])}."

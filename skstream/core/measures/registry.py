@@ -588,9 +588,11 @@ def _unknown(name: str, known: list[str], classes: Array | None) -> str:
     other = OF_CLASSES if classes is None else REGRESSION
     hint = _hint(name, known, list(other), per_class)
     if name in other:
-        task, held = ("classification", "numbers") if classes is None else ("regression", "labels")
+        task, held = (
+            ("classification", "regressors") if classes is None else ("regression", "classifiers")
+        )
         return (
-            f"Measure {name!r} is one of {task}, but the target has {held}. Suitable are "
+            f"Measure {name!r} is one of {task}, but the models are {held}. Suitable are "
             f"{shown(known)}."
         )
     if classes is not None and name in OF_CLASS:
