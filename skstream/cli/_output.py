@@ -70,7 +70,7 @@ _WRAP = {
 }
 #: What messages say in words of Python, as patterns, and how the command line says it.
 _IN_OPTIONS: dict[str, str | Callable[[re.Match[str]], str]] = {
-    f"(Model '(.*?)' failed while.*?)({'|'.join(map(re.escape, _WRAP))})": lambda found: (
+    rf"(Model '(.*?)'(?: \(fold \d+\))? failed while.*?)({'|'.join(map(re.escape, _WRAP))})": lambda found: (
         found[1] + _WRAP[found[3]].format(found[2] if found[2] in MODELS else "sgd")
     ),
     r"run=RunOptions\((\w+=\w+)\)": r"--set \1",
@@ -348,7 +348,7 @@ def show_below(
     for text in (*_deviations(result), *_alarms(result, detections), *([rare] if rare else [])):
         show(text)
     asked: list[tuple[str, Callable[[], Any]]] = []
-    if result.n_folds > 1:
+    if result.n_folds > 1 and not result.failures:
         asked.append(("ranks over folds", result.rank))
     asked += [
         (f"--compare {' '.join(pair)}", partial(_compared, result, *pair))
