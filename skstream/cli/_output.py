@@ -68,9 +68,10 @@ _WRAP = {
     ENCODE: ". Without --read text=..., texts are read as categories. Else name the steps: --model "
     "\"pipeline('sklearn.feature_extraction.text:HashingVectorizer', '{}')\".",
 }
+_FAILED = r"(Model '(.*?)'(?: \(fold \d+\))? failed while.*?)"
 #: What messages say in words of Python, as patterns, and how the command line says it.
 _IN_OPTIONS: dict[str, str | Callable[[re.Match[str]], str]] = {
-    rf"(Model '(.*?)'(?: \(fold \d+\))? failed while.*?)({'|'.join(map(re.escape, _WRAP))})": lambda found: (
+    rf"{_FAILED}({'|'.join(map(re.escape, _WRAP))})": lambda found: (
         found[1] + _WRAP[found[3]].format(found[2] if found[2] in MODELS else "sgd")
     ),
     r"run=RunOptions\((\w+=\w+)\)": r"--set \1",
