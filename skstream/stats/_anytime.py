@@ -330,7 +330,7 @@ class AnytimeComparisonResult(CurveReport):
         )
         if self.better is None:
             return sentence + "; over all rows it is no longer certain."
-        return sentence + "."
+        return sentence + ("." if leader == self.better else "; the lead has changed since.")
 
 
 class RunningAnytimeComparison(RunningPair):

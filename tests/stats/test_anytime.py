@@ -215,6 +215,8 @@ def test_certainty_can_be_lost_and_the_statement_says_so() -> None:
     assert "No difference shown between early and late after 600 rows" in statement
     assert "with early ahead; over all rows it is no longer certain" in statement
     assert result.significant and " p " not in statement + repr(result)  # that of an earlier row
+    changed = anytime_comparison(np.r_[right, wrong, wrong], np.r_[wrong, right, right])
+    assert "with A ahead; the lead has changed since." in str(changed).replace("\n", " ")
 
 
 def test_the_asymptotic_boundary_needs_no_bounds_and_inverts_its_pvalue() -> None:
