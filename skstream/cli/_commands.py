@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from inspect import signature
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -499,8 +500,12 @@ def _about(opened: Opened, classes: Any) -> str:
     said: list[str] = []
     if not any(map(is_uri, opened.names)):
         with suppress(ValueError):  # the evaluation says it, with the result so far
-            found = () if classes is None else label_columns(opened.stream)
-            said = [*([words_of(found)] if found else []), *doubtful_features(opened.stream)]
+            chunks = iter(opened.stream)  # read once: with sort_by each pass sorts the file
+            first = next(chunks)
+            seen = chain([first], chunks)
+            found = () if classes is None else label_columns(opened.stream, seen)
+            said = [words_of(found)] if found else []
+            said += doubtful_features(opened.stream, first)
     if classes is not None and len(classes) >= MANY_LABELS and classes.dtype.kind in "iuf":
         said.append(
             f"The target has {len(classes):,} whole numbers as labels. If they are quantities, use "

@@ -1,7 +1,7 @@
 """Profile of a stream's labels: how well past labels predict the next one."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, pairwise
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.core.rows.chunk import Chunk
 from skstream.core.rows.stream import Stream, refuse_endless
 from skstream.streams._columns import words_of_dates
 from skstream.utils._choices import check_count
@@ -371,20 +372,21 @@ def _right(counts: list[int]) -> float:
     return -top / (1 + len(rivals))
 
 
-def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
+def label_columns(stream: Stream, chunks: Iterable[Chunk] | None = None) -> tuple[LabelColumn, ...]:
     """Find columns from which the label can be read, in the first rows of a stream.
 
     Nearly always right are rules with one threshold on a column, or on its difference to its mean
     over some rows before, or on that of two columns of times; and with one label for each value.
     They are learnt from the first half of the rows, and judged by the second half, beside the
     majority and the previous label. Nothing is found in a stream of one pass: its rows are left for
-    the pass that needs them, nor where the naive guesses hardly err.
+    the pass that needs them, nor where the naive guesses hardly err. `chunks` are those of the
+    stream, if a pass has begun.
     """
     if not stream.reiterable:
         return ()
     parts, labels, n_rows = [], [], 0
     times = set(time_features(stream))
-    for X, y, _ in stream:
+    for X, y, _ in stream if chunks is None else chunks:
         kept = min(len(y), MOST_ROWS - n_rows)
         times |= set(map(str, date_columns(X)))
         parts.append(_columns(X, kept, getattr(stream, "feature_names", None)))
@@ -438,13 +440,13 @@ def time_features(stream: Stream) -> list[str]:
     return [name for name, kind in kinds.items() if kind == "time"]
 
 
-def doubtful_features(stream: Stream) -> Iterator[str]:
-    """Say of features in the first rows of files that they count rows, or come after these.
+def doubtful_features(stream: Stream, chunk: Chunk) -> Iterator[str]:
+    """Say of features in the first chunk of files that they count rows, or come after these.
 
     Times come after their rows, as those of labels do, if nearly all are later than the arrivals;
     without these than the first feature of times that does not go back. Nothing is said of frames.
     """
-    X, _, meta = next(iter(stream))
+    X, _, meta = chunk
     kinds: dict[str, str] = getattr(stream.source_streams()[0], "kinds", {})
     if not isinstance(X, np.ndarray) or X.ndim != 2 or len(X) < _FEWEST_COUNTED:
         return
