@@ -96,8 +96,9 @@ def compare(
         tested = test_of_rows(rows, test, mechanism, over_time, options)
         words = loss_in_words(result, loss, options.get("bounds"))
         first = result.metric_names[0]
-        if metric is None and result.measures[first].row_loss != loss.kind:
-            words += f", since {first} is no mean over rows,"
+        facts = result.measures.get(first)
+        if metric is None and facts is not None and facts.row_loss is None:
+            words += f", since {first} gives no loss of each row,"
         return replace(tested, subject=f"by {words} {over_rows(mechanism.name)}, {rows.place}")
     if over_time:
         raise ValueError(

@@ -272,8 +272,15 @@ def test_a_naive_guess_that_the_tested_loss_prefers_is_in_the_headline():
     result = replace(result, details=replace(result.details, baselines=("persistent", "majority")))
     headline = answer(result).headline
     compared = " ".join(str(result.compare("eager", "majority")).split())
-    assert "(accuracy), since recall:1 is no mean over rows, over all rows" in compared
+    assert "(accuracy), since recall:1 gives no loss of each row, over all rows" in compared
     assert headline.startswith(
         "eager has the highest recall:1 of 3 models, 1.0000 (persistent: 0.4880), and, by the 0/1"
     )
     assert headline.endswith("by the same test, it is worse than the naive guess majority.")
+
+
+def test_a_measure_that_has_losses_is_not_said_to_have_none():
+    """McNemar's test compares right and wrong ones, whatever the first measure is the mean of."""
+    models = {"sgd": SGDClassifier(loss="log_loss"), "majority": sk.MajorityClass()}
+    result = sk.PrequentialEvaluator("log_loss").evaluate(models, make_demo_stream(200))
+    assert "since" not in str(result.compare("sgd", "majority", "mcnemar"))
